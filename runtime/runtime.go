@@ -1,0 +1,120 @@
+package runtime
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"sync"
+
+	"gfxrt/runtime/device"
+)
+
+// Info describes a device: see device.Info.
+type Info = device.Info
+
+// Runtime is an open device with what was allocated, loaded and started on it.
+// All methods are safe for concurrent use.
+type Runtime struct {
+	dev  device.Device
+	info Info
+	opts options
+
+	mu      sync.Mutex
+	closed  bool
+	buffers map[*Buffer]struct{}
+	streams map[*Stream]struct{}
+	modules []*Module // in load order
+}
+
+type options struct {
+	stdout, stderr io.Writer
+	stack          uint32
+	queuePackets   uint32
+}
+
+// Option changes how a Runtime behaves.
+type Option func(*options) error
+
+// WithOutput sends what kernels print to these writers instead of os.Stdout
+// and os.Stderr. A write happens before the printing lane continues.
+func WithOutput(stdout, stderr io.Writer) Option {
+	return func(o *options) error {
+		if stdout == nil || stderr == nil {
+			return fmt.Errorf("output: nil writer: %w", ErrInvalidArgument)
+		}
+		o.stdout, o.stderr = stdout, stderr
+		return nil
+	}
+}
+
+// defaultStack is what a kernel that uses a dynamic stack gets per lane on top
+// of its fixed private segment: the metadata does not say how deep its calls
+// go. It is the most that AMD's own runtime (CLR) grants.
+const defaultStack = 16 << 10
+
+// WithStackSize sets the bytes a lane that a kernel with a dynamic stack gets
+// on top of its fixed private segment; the default is 16 KiB. LaunchConfig.Stack
+// overrides it.
+func WithStackSize(bytes uint32) Option {
+	return func(o *options) error { o.stack = bytes; return nil }
+}
+
+// WithQueueSize sets the number of packets of a stream's ring, a power of two.
+// The default is 1024.
+func WithQueueSize(packets uint32) Option {
+	return func(o *options) error {
+		if packets == 0 || packets&(packets-1) != 0 {
+			return fmt.Errorf("queue of %d packets, need a power of two: %w", packets, ErrInvalidArgument)
+		}
+		o.queuePackets = packets
+		return nil
+	}
+}
+
+// Open opens the device that spec names, SCHEME[+OPTION…][:TARGET], such as
+// "sim:gfx90a" or "sim+seed=7:gfx942". Closing the Runtime closes it.
+func Open(ctx context.Context, spec string, opts ...Option) (*Runtime, error) {
+	dev, err := device.Open(ctx, spec)
+	if err != nil {
+		return nil, err
+	}
+	rt, err := New(dev, opts...)
+	if err != nil {
+		return nil, errors.Join(err, dev.Close())
+	}
+	return rt, nil
+}
+
+// New makes a Runtime of a device, which then belongs to it: Close closes the
+// device too. When New fails the device is left open.
+func New(dev device.Device, opts ...Option) (*Runtime, error) {
+	o := options{stdout: os.Stdout, stderr: os.Stderr, stack: defaultStack, queuePackets: 1024}
+	for _, f := range opts {
+		if err := f(&o); err != nil {
+			return nil, fmt.Errorf("runtime: %w", err)
+		}
+	}
+	rt := &Runtime{
+		dev: dev, info: dev.Info(), opts: o,
+		buffers: map[*Buffer]struct{}{},
+		streams: map[*Stream]struct{}{},
+	}
+	return rt, nil
+}
+
+// Info describes the device.
+func (rt *Runtime) Info() Info { return rt.info }
+
+// joinFree frees memory on an error path and keeps both errors.
+func joinFree(err error, mem device.Memory) error {
+	return errors.Join(err, mem.Free())
+}
+
+// Close stops all streams, unloads all modules, frees all memory and closes
+// the device, in this order and also after faults.
+func (rt *Runtime) Close() error { return rt.dev.Close() }
+
+// retireStreams lets every stream give up what its completed launches held.
+func (rt *Runtime) retireStreams() {}
