@@ -41,15 +41,12 @@ func boxed[T any, P interface {
 	return P(&v), nil
 }
 
-func checkHeader(p *Packet, want ...Type) error {
+// checkHeader accepts the types first and second.
+func checkHeader(p *Packet, first, second Type) error {
 	h := p.Header()
-	ok := false
-	for _, t := range want {
-		ok = ok || h.Type() == t
-	}
 	switch {
-	case !ok:
-		return invalid(0, "header", "packet type %d (%s), want %v", uint8(h.Type()), h.Type(), want)
+	case h.Type() != first && h.Type() != second:
+		return invalid(0, "header", "packet type %d (%s), want %s", uint8(h.Type()), h.Type(), first)
 	case h&headerReservedMask != 0:
 		return invalid(0, "header", "reserved bits 15:13 set in %#04x", uint16(h))
 	case h.Acquire() > ScopeSystem:
@@ -104,7 +101,7 @@ func checkGroup(p *Packet, setup uint16) error {
 // DecodeKernelDispatch validates a kernel dispatch packet. What depends on the
 // device (work-group and segment limits, addresses) is not checked.
 func DecodeKernelDispatch(p *Packet) (KernelDispatch, error) {
-	if err := checkHeader(p, TypeKernelDispatch); err != nil {
+	if err := checkHeader(p, TypeKernelDispatch, TypeKernelDispatch); err != nil {
 		return KernelDispatch{}, err
 	}
 	if err := checkGroup(p, p.u16(2)); err != nil {
@@ -160,7 +157,7 @@ func DecodeBarrier(p *Packet) (Barrier, error) {
 
 // DecodeAgentDispatch validates an agent dispatch packet.
 func DecodeAgentDispatch(p *Packet) (AgentDispatch, error) {
-	if err := checkHeader(p, TypeAgentDispatch); err != nil {
+	if err := checkHeader(p, TypeAgentDispatch, TypeAgentDispatch); err != nil {
 		return AgentDispatch{}, err
 	}
 	if err := checkZero(p, 4, 4, "reserved0"); err != nil {
@@ -183,7 +180,7 @@ func DecodeAgentDispatch(p *Packet) (AgentDispatch, error) {
 }
 
 func checkVendor(p *Packet, f VendorFormat) error {
-	if err := checkHeader(p, TypeVendorSpecific); err != nil {
+	if err := checkHeader(p, TypeVendorSpecific, TypeVendorSpecific); err != nil {
 		return err
 	}
 	if p.Format() != f {
