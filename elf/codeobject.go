@@ -39,6 +39,9 @@ type CodeObject struct {
 	// MetadataTarget is the string of amdhsa.target, "" before V4.
 	MetadataTarget string
 	HasRPCClient   bool // defines __llvm_rpc_client
+
+	elf      *elfFile // header tables, for section look-ups
+	kernelAt []uint64 // file offset of each entry of amdhsa.kernels
 }
 
 // Segment is one PT_LOAD.
@@ -68,6 +71,9 @@ type Symbol struct {
 	Global  bool // STB_GLOBAL or STB_WEAK
 	Weak    bool
 	Defined bool
+	// Absolute marks a value that is a number, not an address (SHN_ABS), such
+	// as the KERNEL.num_vgpr that LLVM writes.
+	Absolute bool
 }
 
 // RelocationType is an R_AMDGPU_* number.
@@ -156,6 +162,7 @@ const (
 	HiddenPrivateBase
 	HiddenSharedBase
 	HiddenQueuePtr
+	HiddenUnknown // a hidden_… kind this package does not know; ValueKind has it
 	numArgKinds
 )
 
