@@ -1,0 +1,38 @@
+package main
+
+// floatOps are the f32 instructions. The fast forms are native arithmetic; a
+// product and a sum are never left for the compiler to fuse.
+var floatOps = []op{
+	{names: "v_add_f32", sig: "F32:F32,F32", expr: "addF32(x, y, m)",
+		fast: "f := f32(x) + f32(y); r = bits32(f); if f != f { r = addF32(x, y, m) }"},
+	{names: "v_sub_f32", sig: "F32:F32,F32", expr: "subF32(x, y, m)",
+		fast: "f := f32(x) - f32(y); r = bits32(f); if f != f { r = subF32(x, y, m) }"},
+	{names: "v_subrev_f32", sig: "F32:F32,F32", expr: "subrevF32(x, y, m)",
+		fast: "f := f32(y) - f32(x); r = bits32(f); if f != f { r = subrevF32(x, y, m) }"},
+	{names: "v_mul_f32", sig: "F32:F32,F32", expr: "mulF32(x, y, m)",
+		fast: "f := f32(x) * f32(y); r = bits32(f); if f != f { r = mulF32(x, y, m) }"},
+	{names: "v_mul_legacy_f32", sig: "F32:F32,F32", expr: "mulLegacyF32(x, y, m)"},
+	{names: "v_fma_f32 v_fmamk_f32 v_fmaak_f32", sig: "F32:F32,F32,F32", expr: "fmaF32(x, y, z, m)",
+		fast: "if s := float64(f32(x))*float64(f32(y)) + float64(f32(z)); fmaFast(s) { r = bits32(float32(s)) } else { r = fmaF32(x, y, z, m) }",
+		doc:  "The product of two f32 is exact in f64, so fusing it changes nothing."},
+	{names: "v_fmac_f32", sig: "F32:F32,F32,F32", expr: "fmaF32(x, y, z, m)", flags: "DstIsSrc",
+		fast: "if s := float64(f32(x))*float64(f32(y)) + float64(f32(z)); fmaFast(s) { r = bits32(float32(s)) } else { r = fmaF32(x, y, z, m) }"},
+	{names: "v_mad_f32 v_madmk_f32 v_madak_f32", sig: "F32:F32,F32,F32", expr: "madF32(x, y, z, m)"},
+	{names: "v_mac_f32", sig: "F32:F32,F32,F32", expr: "madF32(x, y, z, m)", flags: "DstIsSrc"},
+	{names: "v_mad_legacy_f32", sig: "F32:F32,F32,F32", expr: "madLegacyF32(x, y, z, m)"},
+	{names: "v_min_f32", sig: "F32:F32,F32", expr: "minF32(x, y, m)",
+		fast: "if f, g := f32(x), f32(y); f < g { r = x } else if g < f { r = y } else { r = minF32(x, y, m) }"},
+	{names: "v_max_f32", sig: "F32:F32,F32", expr: "maxF32(x, y, m)",
+		fast: "if f, g := f32(x), f32(y); f > g { r = x } else if g > f { r = y } else { r = maxF32(x, y, m) }"},
+	{names: "v_min3_f32", sig: "F32:F32,F32,F32", expr: "min3F32(x, y, z, m)"},
+	{names: "v_max3_f32", sig: "F32:F32,F32,F32", expr: "max3F32(x, y, z, m)"},
+	{names: "v_med3_f32", sig: "F32:F32,F32,F32", expr: "med3F32(x, y, z, m)"},
+	{names: "v_trunc_f32", sig: "F32:F32", expr: "truncF32(x, m)"},
+	{names: "v_ceil_f32", sig: "F32:F32", expr: "ceilF32(x, m)"},
+	{names: "v_floor_f32", sig: "F32:F32", expr: "floorF32(x, m)"},
+	{names: "v_rndne_f32", sig: "F32:F32", expr: "rndneF32(x, m)"},
+	{names: "v_fract_f32", sig: "F32:F32", expr: "fractF32(x, m)"},
+	{names: "v_ldexp_f32", sig: "F32:F32,I32", expr: "ldexpF32(x, y, m)"},
+	{names: "v_frexp_exp_i32_f32", sig: "I32:F32", expr: "frexpExpF32(x, m)"},
+	{names: "v_frexp_mant_f32", sig: "F32:F32", expr: "frexpMantF32(x, m)"},
+}
