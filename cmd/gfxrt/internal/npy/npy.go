@@ -223,3 +223,24 @@ func (p *parser) shape(a *Array) error {
 	}
 	return nil
 }
+
+// Header is what a version 1.0 file of count elements of type t begins with.
+// Its length is a multiple of 64, as NumPy aligns data.
+func Header(t num.Type, count uint64) ([]byte, error) {
+	for name, typ := range descrTypes {
+		if typ != t || name == "b1" {
+			continue
+		}
+		order := "<"
+		if t.Size() == 1 {
+			order = "|"
+		}
+		text := fmt.Sprintf("{'descr': '%s%s', 'fortran_order': False, 'shape': (%d,), }", order, name, count)
+		pad := -(len(magic) + 4 + len(text) + 1) & 63
+		text += strings.Repeat(" ", pad) + "\n"
+		b := append([]byte(magic), 1, 0)
+		b = binary.LittleEndian.AppendUint16(b, uint16(len(text)))
+		return append(b, text...), nil
+	}
+	return nil, fmt.Errorf("NumPy has no type %s: %w", t, ErrFormat)
+}

@@ -88,3 +88,18 @@ func TestParseRefuses(t *testing.T) {
 		}
 	}
 }
+
+func TestHeader(t *testing.T) {
+	// The bytes numpy.save writes for numpy.zeros(3, '<i4'), NumPy 1.17 and later, without the data.
+	want := "\x93NUMPY\x01\x00\x76\x00{'descr': '<i4', 'fortran_order': False, 'shape': (3,), }" + strings.Repeat(" ", 60) + "\n"
+	got, err := Header(num.I32, 3)
+	if err != nil || string(got) != want || len(got) != 128 {
+		t.Errorf("%d bytes %q, %v\nwant %q", len(got), got, err, want)
+	}
+	if a, err := Parse(append(got, make([]byte, 12)...)); err != nil || a.Type != num.I32 || !slices.Equal(a.Shape, []int{3}) {
+		t.Errorf("%+v, %v", a, err)
+	}
+	if _, err := Header(num.BF16, 1); !errors.Is(err, ErrFormat) {
+		t.Errorf("bf16: %v", err)
+	}
+}
