@@ -3,6 +3,7 @@ package runtime
 import (
 	"errors"
 
+	"gfxrt/elf"
 	"gfxrt/runtime/device"
 )
 
@@ -29,7 +30,7 @@ var (
 	ErrNotFound = errors.New("not found")
 	// ErrUndefinedSymbol: a code object refers to a symbol that no module
 	// loaded before it defines.
-	ErrUndefinedSymbol = errors.New("undefined symbol")
+	ErrUndefinedSymbol = elf.ErrUndefined
 	// ErrBusy: something still uses the object.
 	ErrBusy = errors.New("in use")
 )

@@ -69,6 +69,54 @@ func (rt *Runtime) allocMemory(size uint64, kind MemoryKind) (device.Memory, err
 	return mem, nil
 }
 
+// region is memory with an alignment that a device does not promise.
+type region struct {
+	mem  device.Memory
+	addr uint64 // aligned
+	host []byte // from addr on; nil when not host-visible
+}
+
+// allocAligned allocates size bytes at a multiple of align, a power of two.
+// Most devices align well enough by themselves, so that is tried first.
+func (rt *Runtime) allocAligned(size, align uint64, kind MemoryKind) (region, error) {
+	if align == 0 || align&(align-1) != 0 {
+		return region{}, fmt.Errorf("alignment %#x: %w", align, ErrInvalidArgument)
+	}
+	mem, err := rt.allocMemory(size, kind)
+	if err != nil {
+		return region{}, err
+	}
+	if mem.Addr()%align != 0 {
+		if err := mem.Free(); err != nil {
+			return region{}, err
+		}
+		if size+align < size {
+			return region{}, fmt.Errorf("%d bytes aligned to %#x: %w", size, align, ErrOutOfMemory)
+		}
+		if mem, err = rt.allocMemory(size+align, kind); err != nil {
+			return region{}, err
+		}
+	}
+	r := region{mem: mem, addr: (mem.Addr() + align - 1) &^ (align - 1)}
+	if kind == HostVisible {
+		off := r.addr - mem.Addr()
+		r.host = mem.Bytes()[off : off+size : off+size]
+	}
+	return r, nil
+}
+
+// zero clears n bytes of device memory.
+func (rt *Runtime) zero(addr, n uint64) error {
+	chunk := make([]byte, min(n, 1<<20))
+	for done := uint64(0); done < n; done += uint64(len(chunk)) {
+		chunk = chunk[:min(n-done, uint64(len(chunk)))]
+		if err := rt.dev.Write(addr+done, chunk); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 // Addr is the GPU virtual address of the first byte.
 func (b *Buffer) Addr() uint64 { return b.mem.Addr() }
 

@@ -2,14 +2,35 @@ package runtime
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"slices"
+	"strings"
+	"sync/atomic"
+	"time"
 
 	"gfxrt/elf"
+	"gfxrt/runtime/device"
 )
+
+// codeAlign is the least alignment of a loaded image: what the KFD gives, and
+// more than instruction prefetch (256 bytes) or any kernel descriptor asks for.
+const codeAlign = 4096
+
+// finiBudget bounds how long unloading waits for fini kernels: Close takes no
+// context and must end.
+const finiBudget = 10 * time.Second
 
 // Module is a code object loaded on the device.
 type Module struct {
-	rt *Runtime
+	rt      *Runtime
+	obj     *elf.CodeObject
+	code    region
+	base    uint64 // of the image
+	kernels []*Kernel
+	globals []*Global
+	uses    atomic.Int64 // outstanding launches and dependents; -1 once closed
+	needs   []*Module    // modules that resolved this one's symbols
 }
 
 // LoadModule loads a code object for the device: bare, in an offload bundle
@@ -17,86 +38,222 @@ type Module struct {
 // sets up managed variables and runs the object's init kernels. Symbols it
 // leaves undefined are taken from modules loaded before, which then cannot be
 // closed before it. Either everything succeeds or nothing remains.
-// Errors wrap elf.ErrInvalid, ErrIncompatible, ErrUndefinedSymbol,
-// ErrUnsupported or ErrOutOfMemory.
+// Errors wrap elf.ErrInvalid, elf.ErrUnsupported, ErrIncompatible,
+// ErrUndefinedSymbol, ErrUnsupported, ErrOutOfMemory, or an init kernel's fault.
 func (rt *Runtime) LoadModule(ctx context.Context, data []byte) (*Module, error) {
-	return nil, fmt.Errorf("load module: %w", ErrUnsupported)
+	obj, err := rt.openObject(data)
+	if err != nil {
+		return nil, fmt.Errorf("load module: %w", err)
+	}
+	rt.load.Lock()
+	defer rt.load.Unlock()
+	m := &Module{rt: rt, obj: obj}
+	if err := m.load(ctx); err != nil {
+		return nil, fmt.Errorf("load module: %w", errors.Join(err, m.unload()))
+	}
+	return m, nil
+}
+
+// openObject finds the code object for the device in data.
+func (rt *Runtime) openObject(data []byte) (*elf.CodeObject, error) {
+	target, err := elf.ParseTarget(rt.info.Target)
+	if err != nil {
+		return nil, fmt.Errorf("device target %q: %w", rt.info.Target, err)
+	}
+	obj, err := elf.Parse(data)
+	if err != nil {
+		return nil, err
+	}
+	if !elf.Compatible(obj.Target, target) {
+		return nil, fmt.Errorf("code object is for %s, device %s is %s: %w", obj.Target, rt.info.Name, target, ErrIncompatible)
+	}
+	if obj.HasRPCClient {
+		return nil, fmt.Errorf("code object needs the LLVM RPC service (__llvm_rpc_client): %w", ErrUnsupported)
+	}
+	return obj, nil
+}
+
+func (m *Module) load(ctx context.Context) error {
+	if err := m.makeKernels(); err != nil {
+		return err
+	}
+	if err := m.rt.startServices(m.kernels); err != nil {
+		return err
+	}
+	if err := m.place(); err != nil {
+		return err
+	}
+	if err := m.makeGlobals(); err != nil {
+		return err
+	}
+	if err := m.rt.dev.InvalidateCode(m.base, m.obj.ImageSize); err != nil {
+		return fmt.Errorf("invalidate code: %w", err)
+	}
+	m.rt.mu.Lock()
+	closed := m.rt.closed
+	if !closed {
+		m.rt.modules = append(m.rt.modules, m)
+	}
+	m.rt.mu.Unlock()
+	if closed {
+		return fmt.Errorf("runtime: %w", ErrClosed)
+	}
+	return m.runKernels(ctx, "init")
+}
+
+// place allocates the image as one range and writes it relocated.
+func (m *Module) place() error {
+	size, align := m.obj.ImageSize, max(m.obj.ImageAlign, codeAlign)
+	if size == 0 {
+		return fmt.Errorf("image is empty: %w", elf.ErrInvalid)
+	}
+	code, err := m.rt.allocAligned(size, align, device.Code)
+	if err != nil {
+		return fmt.Errorf("image of %d bytes, alignment %d: %w", size, align, err)
+	}
+	m.code, m.base = code, code.addr
+	image, err := m.obj.Image(m.base, m.resolve)
+	if err != nil {
+		return err
+	}
+	if err := m.rt.dev.Write(m.base, image); err != nil {
+		return fmt.Errorf("write image: %w", err)
+	}
+	return nil
+}
+
+// resolve finds an undefined symbol in the modules loaded before, the newest
+// first, and keeps the module that has it.
+func (m *Module) resolve(name string) (uint64, bool) {
+	m.rt.mu.Lock()
+	modules := slices.Clone(m.rt.modules)
+	m.rt.mu.Unlock()
+	for _, from := range slices.Backward(modules) {
+		for i := range from.obj.Symbols {
+			s := &from.obj.Symbols[i]
+			if s.Name != name || !s.Defined || !s.Global || s.Absolute {
+				continue
+			}
+			if !slices.Contains(m.needs, from) {
+				if !from.retain() {
+					continue
+				}
+				m.needs = append(m.needs, from)
+			}
+			return from.base + s.Value, true
+		}
+	}
+	return 0, false
+}
+
+// retain keeps the module loaded until release.
+func (m *Module) retain() bool {
+	for {
+		n := m.uses.Load()
+		if n < 0 {
+			return false
+		}
+		if m.uses.CompareAndSwap(n, n+1) {
+			return true
+		}
+	}
+}
+
+func (m *Module) release() { m.uses.Add(-1) }
+
+// runKernels runs the kernels of a kind, one work-item each.
+func (m *Module) runKernels(ctx context.Context, kind string) error {
+	for _, k := range m.kernels {
+		if k.meta.Kind != kind {
+			continue
+		}
+		if err := m.rt.runInternal(ctx, k); err != nil {
+			return fmt.Errorf("%s kernel: %w", kind, err)
+		}
+	}
+	return nil
 }
 
 // Object is the parsed code object. It must not be changed.
-func (m *Module) Object() *elf.CodeObject { return nil }
+func (m *Module) Object() *elf.CodeObject { return m.obj }
 
 // Base is the GPU address of the loaded image.
-func (m *Module) Base() uint64 { return 0 }
+func (m *Module) Base() uint64 { return m.base }
 
 // Kernels lists the kernels in metadata order, init and fini kernels included.
-func (m *Module) Kernels() []*Kernel { return nil }
+func (m *Module) Kernels() []*Kernel { return slices.Clone(m.kernels) }
 
 // Kernel finds a kernel by name. The error for an unknown name wraps
 // ErrNotFound and lists the names there are.
 func (m *Module) Kernel(name string) (*Kernel, error) {
-	return nil, fmt.Errorf("kernel %q: %w", name, ErrNotFound)
+	return find(m.kernels, "kernel", name)
 }
 
 // Globals lists the device and managed variables.
-func (m *Module) Globals() []*Global { return nil }
+func (m *Module) Globals() []*Global { return slices.Clone(m.globals) }
 
 // Global finds a variable by name. The error for an unknown name wraps
 // ErrNotFound and lists the names there are.
 func (m *Module) Global(name string) (*Global, error) {
-	return nil, fmt.Errorf("variable %q: %w", name, ErrNotFound)
+	return find(m.globals, "variable", name)
+}
+
+func find[T interface{ Name() string }](all []T, what, name string) (T, error) {
+	names := make([]string, len(all))
+	for i, x := range all {
+		if x.Name() == name {
+			return x, nil
+		}
+		names[i] = x.Name()
+	}
+	var none T
+	return none, fmt.Errorf("%s %q: %w (the module has: %s)", what, name, ErrNotFound, strings.Join(names, ", "))
 }
 
 // Close runs the fini kernels and unloads the module. It refuses with ErrBusy
 // while launches of its kernels are outstanding or later modules refer to its
-// symbols.
-func (m *Module) Close() error { return nil }
-
-// Kernel is a kernel of a loaded module.
-type Kernel struct {
-	m    *Module
-	meta *elf.Kernel
+// symbols. A fini kernel that fails or does not end is reported, and the
+// module is unloaded all the same.
+func (m *Module) Close() error {
+	m.rt.load.Lock()
+	defer m.rt.load.Unlock()
+	return m.closeLocked()
 }
 
-// Name is the kernel's name in the source language's mangling.
-func (k *Kernel) Name() string { return k.meta.Name }
-
-// Module is the module that holds the kernel.
-func (k *Kernel) Module() *Module { return k.m }
-
-// Metadata is what the code object says of the kernel: arguments, segment
-// sizes, register counts, limits. It must not be changed.
-func (k *Kernel) Metadata() *elf.Kernel { return k.meta }
-
-// Args lists the explicit arguments in the order Launch takes them.
-func (k *Kernel) Args() []elf.Arg { return nil }
-
-// Object is the GPU address of the kernel descriptor, kernel_object of a
-// dispatch packet.
-func (k *Kernel) Object() uint64 { return 0 }
-
-// Global is a variable of a loaded module.
-type Global struct {
-	m    *Module
-	meta *elf.Global
+// closeLocked is Close with rt.load held.
+func (m *Module) closeLocked() error {
+	if m.uses.Load() > 0 {
+		m.rt.retireStreams()
+	}
+	if !m.uses.CompareAndSwap(0, -1) {
+		if m.uses.Load() < 0 {
+			return fmt.Errorf("module: %w", ErrClosed)
+		}
+		return fmt.Errorf("module: %w: %d launches and modules", ErrBusy, m.uses.Load())
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), finiBudget)
+	defer cancel()
+	return errors.Join(m.runKernels(ctx, "fini"), m.unload())
 }
 
-// Name is the variable's symbol.
-func (g *Global) Name() string { return g.meta.Name }
-
-// Size is the size of the value in bytes.
-func (g *Global) Size() uint64 { return g.meta.Size }
-
-// Managed reports a __managed__ variable, whose value lives in host-visible
-// memory.
-func (g *Global) Managed() bool { return g.meta.Managed }
-
-// Addr is the GPU address of the value; for a managed variable that of the
-// value, not of the pointer device code follows.
-func (g *Global) Addr() uint64 { return 0 }
-
-// Read fills p from the value at off.
-func (g *Global) Read(off uint64, p []byte) error { return ErrUnsupported }
-
-// Write copies p into the value at off.
-func (g *Global) Write(off uint64, p []byte) error { return ErrUnsupported }
+// unload takes back everything load did, as far as it came.
+func (m *Module) unload() error {
+	m.uses.Store(-1)
+	m.rt.mu.Lock()
+	m.rt.modules = slices.DeleteFunc(m.rt.modules, func(x *Module) bool { return x == m })
+	m.rt.mu.Unlock()
+	var errs []error
+	for _, g := range m.globals {
+		if g.value != nil {
+			errs = append(errs, g.value.Free())
+		}
+	}
+	if m.code.mem != nil {
+		errs = append(errs, m.code.mem.Free())
+	}
+	for _, n := range m.needs {
+		n.release()
+	}
+	m.globals, m.code, m.needs = nil, region{}, nil
+	return errors.Join(errs...)
+}

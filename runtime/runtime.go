@@ -5,7 +5,9 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"os"
+	"slices"
 	"sync"
 
 	"gfxrt/runtime/device"
@@ -21,11 +23,18 @@ type Runtime struct {
 	info Info
 	opts options
 
-	mu      sync.Mutex
-	closed  bool
-	buffers map[*Buffer]struct{}
-	streams map[*Stream]struct{}
-	modules []*Module // in load order
+	// load serialises loading and unloading of modules. It is taken before any
+	// other lock and held while init and fini kernels run.
+	load sync.Mutex
+
+	// mu is taken after a stream's lock, never before.
+	mu       sync.Mutex
+	closed   bool
+	buffers  map[*Buffer]struct{}
+	streams  map[*Stream]struct{}
+	modules  []*Module // in load order
+	internal *Stream   // for init and fini kernels; guarded by load
+	services services
 }
 
 type options struct {
@@ -112,9 +121,96 @@ func joinFree(err error, mem device.Memory) error {
 	return errors.Join(err, mem.Free())
 }
 
-// Close stops all streams, unloads all modules, frees all memory and closes
-// the device, in this order and also after faults.
-func (rt *Runtime) Close() error { return rt.dev.Close() }
+// Close stops all streams, abandoning what still runs, unloads all modules
+// (running their fini kernels), frees all memory and closes the device, in
+// this order and also after faults. Nothing else may use the Runtime meanwhile.
+func (rt *Runtime) Close() error {
+	rt.mu.Lock()
+	if rt.closed {
+		rt.mu.Unlock()
+		return fmt.Errorf("runtime: %w", ErrClosed)
+	}
+	rt.closed = true
+	streams := slices.Collect(maps.Keys(rt.streams))
+	rt.mu.Unlock()
+
+	var errs []error
+	for _, s := range streams {
+		if err := s.Close(); !errors.Is(err, ErrClosed) {
+			errs = append(errs, err)
+		}
+	}
+	errs = append(errs, rt.closeModules())
+	// No queue is left that could ask for a service.
+	errs = append(errs, rt.services.close())
+	rt.mu.Lock()
+	buffers := slices.Collect(maps.Keys(rt.buffers))
+	clear(rt.buffers)
+	rt.mu.Unlock()
+	for _, b := range buffers {
+		b.freed.Store(true)
+		errs = append(errs, b.mem.Free())
+	}
+	errs = append(errs, rt.dev.Close())
+	return errors.Join(errs...)
+}
+
+func (rt *Runtime) closeModules() error {
+	rt.load.Lock()
+	defer rt.load.Unlock()
+	rt.mu.Lock()
+	modules := slices.Clone(rt.modules)
+	rt.mu.Unlock()
+	var errs []error
+	for _, m := range slices.Backward(modules) {
+		if err := m.closeLocked(); err != nil {
+			errs = append(errs, err)
+		}
+	}
+	if rt.internal != nil {
+		errs = append(errs, rt.internal.close())
+	}
+	return errors.Join(errs...)
+}
+
+// runInternal runs an init or fini kernel and waits for it. rt.load is held.
+func (rt *Runtime) runInternal(ctx context.Context, k *Kernel) error {
+	if rt.internal == nil {
+		s, err := rt.newStream()
+		if err != nil {
+			return err
+		}
+		rt.internal = s
+	}
+	one := Dim3{1, 1, 1}
+	d, err := rt.plan(k, LaunchConfig{Grid: one, Block: one}, nil)
+	if err != nil {
+		return err
+	}
+	l, err := rt.internal.submitDispatch(ctx, &d, nil)
+	if err != nil {
+		return err
+	}
+	if err := l.Wait(ctx); err != nil {
+		// It may still run, in code that is about to be freed.
+		return errors.Join(err, rt.dropInternal())
+	}
+	return nil
+}
+
+// dropInternal stops the queue of init and fini kernels.
+func (rt *Runtime) dropInternal() error {
+	s := rt.internal
+	rt.internal = nil
+	return s.close()
+}
 
 // retireStreams lets every stream give up what its completed launches held.
-func (rt *Runtime) retireStreams() {}
+func (rt *Runtime) retireStreams() {
+	rt.mu.Lock()
+	streams := slices.Collect(maps.Keys(rt.streams))
+	rt.mu.Unlock()
+	for _, s := range streams {
+		s.retire()
+	}
+}
