@@ -35,6 +35,10 @@ func init() {
 		"v_ldexp_f32":         {Fn: loopLdexpF32, Dst: F32, Src: [3]Type{F32, I32}},
 		"v_frexp_exp_i32_f32": {Fn: loopFrexpExpI32F32, Dst: I32, Src: [3]Type{F32}},
 		"v_frexp_mant_f32":    {Fn: loopFrexpMantF32, Dst: F32, Src: [3]Type{F32}},
+		"v_cubeid_f32":        {Fn: loopCubeidF32, Dst: F32, Src: [3]Type{F32, F32, F32}},
+		"v_cubesc_f32":        {Fn: loopCubescF32, Dst: F32, Src: [3]Type{F32, F32, F32}},
+		"v_cubetc_f32":        {Fn: loopCubetcF32, Dst: F32, Src: [3]Type{F32, F32, F32}},
+		"v_cubema_f32":        {Fn: loopCubemaF32, Dst: F32, Src: [3]Type{F32, F32, F32}},
 	})
 }
 
@@ -690,6 +694,98 @@ func loopFrexpMantF32(d, a, b, c *Row, exec uint64, e *Env) {
 		i := bits.TrailingZeros64(exec) & 63
 		x := a[i]
 		var r uint32 = frexpMantF32(x, m)
+		d[i] = r
+	}
+}
+
+// loopCubeidF32 computes v_cubeid_f32.
+func loopCubeidF32(d, a, b, c *Row, exec uint64, e *Env) {
+	m := e.Mode
+	if exec == ^uint64(0) {
+		for i := range d {
+			x := a[i]
+			y := b[i]
+			z := c[i]
+			var r uint32 = cubeID(x, y, z, m)
+			d[i] = r
+		}
+		return
+	}
+	for ; exec != 0; exec &= exec - 1 {
+		i := bits.TrailingZeros64(exec) & 63
+		x := a[i]
+		y := b[i]
+		z := c[i]
+		var r uint32 = cubeID(x, y, z, m)
+		d[i] = r
+	}
+}
+
+// loopCubescF32 computes v_cubesc_f32.
+func loopCubescF32(d, a, b, c *Row, exec uint64, e *Env) {
+	m := e.Mode
+	if exec == ^uint64(0) {
+		for i := range d {
+			x := a[i]
+			y := b[i]
+			z := c[i]
+			var r uint32 = cubeSC(x, y, z, m)
+			d[i] = r
+		}
+		return
+	}
+	for ; exec != 0; exec &= exec - 1 {
+		i := bits.TrailingZeros64(exec) & 63
+		x := a[i]
+		y := b[i]
+		z := c[i]
+		var r uint32 = cubeSC(x, y, z, m)
+		d[i] = r
+	}
+}
+
+// loopCubetcF32 computes v_cubetc_f32.
+func loopCubetcF32(d, a, b, c *Row, exec uint64, e *Env) {
+	m := e.Mode
+	if exec == ^uint64(0) {
+		for i := range d {
+			x := a[i]
+			y := b[i]
+			z := c[i]
+			var r uint32 = cubeTC(x, y, z, m)
+			d[i] = r
+		}
+		return
+	}
+	for ; exec != 0; exec &= exec - 1 {
+		i := bits.TrailingZeros64(exec) & 63
+		x := a[i]
+		y := b[i]
+		z := c[i]
+		var r uint32 = cubeTC(x, y, z, m)
+		d[i] = r
+	}
+}
+
+// loopCubemaF32 computes v_cubema_f32.
+func loopCubemaF32(d, a, b, c *Row, exec uint64, e *Env) {
+	m := e.Mode
+	if exec == ^uint64(0) {
+		for i := range d {
+			x := a[i]
+			y := b[i]
+			z := c[i]
+			var r uint32 = cubeMA(x, y, z, m)
+			d[i] = r
+		}
+		return
+	}
+	for ; exec != 0; exec &= exec - 1 {
+		i := bits.TrailingZeros64(exec) & 63
+		x := a[i]
+		y := b[i]
+		z := c[i]
+		var r uint32 = cubeMA(x, y, z, m)
 		d[i] = r
 	}
 }

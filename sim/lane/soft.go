@@ -39,7 +39,6 @@ func (m Mode) denorm64() uint32 { return uint32(m) >> 6 & 3 }
 const (
 	signF16 = 0x8000
 	infF16  = 0x7C00
-	maxF16  = 0x7BFF
 	nanF16  = 0xFE00
 	qbitF16 = 0x0200
 

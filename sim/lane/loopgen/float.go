@@ -35,4 +35,8 @@ var floatOps = []op{
 	{names: "v_ldexp_f32", sig: "F32:F32,I32", expr: "ldexpF32(x, y, m)"},
 	{names: "v_frexp_exp_i32_f32", sig: "I32:F32", expr: "frexpExpF32(x, m)"},
 	{names: "v_frexp_mant_f32", sig: "F32:F32", expr: "frexpMantF32(x, m)"},
+	{names: "v_cubeid_f32", sig: "F32:F32,F32,F32", expr: "cubeID(x, y, z, m)"},
+	{names: "v_cubesc_f32", sig: "F32:F32,F32,F32", expr: "cubeSC(x, y, z, m)"},
+	{names: "v_cubetc_f32", sig: "F32:F32,F32,F32", expr: "cubeTC(x, y, z, m)"},
+	{names: "v_cubema_f32", sig: "F32:F32,F32,F32", expr: "cubeMA(x, y, z, m)"},
 }

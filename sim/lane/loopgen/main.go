@@ -38,6 +38,11 @@ func main() {
 	for _, f := range []file{
 		{"int_loops.go", "", intOps},
 		{"float_loops.go", "m&modeF32Mask == modeF32Fast", floatOps},
+		{"f16_loops.go", "", f16Ops},
+		{"f64_loops.go", "m&modeF64Mask == modeF64Fast", f64Ops},
+		{"cvt_loops.go", "m&3 == roundEven", cvtOps},
+		{"trans_loops.go", "", transOps},
+		{"div_loops.go", "", divOps},
 	} {
 		write(f.name, loops(f))
 	}
@@ -77,7 +82,11 @@ func loops(f file) []byte {
 	}
 	var b bytes.Buffer
 	header(&b)
-	b.WriteString("import (\n\"math/bits\"\n)\n\n")
+	b.WriteString("import (\n")
+	if bytes.Contains(body.Bytes(), []byte("math.")) {
+		b.WriteString("\"math\"\n")
+	}
+	b.WriteString("\"math/bits\"\n)\n\n")
 	b.Write(body.Bytes())
 	return b.Bytes()
 }
