@@ -25,7 +25,7 @@ var (
 	// variable.
 	ErrOutOfRange = errors.New("out of range")
 	// ErrIncompatible: a code object does not run on this device.
-	ErrIncompatible = errors.New("code object does not match the device")
+	ErrIncompatible = elf.ErrNoMatch
 	// ErrNotFound: a module has no kernel or variable of that name.
 	ErrNotFound = errors.New("not found")
 	// ErrUndefinedSymbol: a code object refers to a symbol that no module

@@ -60,12 +60,9 @@ func (rt *Runtime) openObject(data []byte) (*elf.CodeObject, error) {
 	if err != nil {
 		return nil, fmt.Errorf("device target %q: %w", rt.info.Target, err)
 	}
-	obj, err := elf.Parse(data)
+	obj, err := elf.Open(data, target)
 	if err != nil {
 		return nil, err
-	}
-	if !elf.Compatible(obj.Target, target) {
-		return nil, fmt.Errorf("code object is for %s, device %s is %s: %w", obj.Target, rt.info.Name, target, ErrIncompatible)
 	}
 	if obj.HasRPCClient {
 		return nil, fmt.Errorf("code object needs the LLVM RPC service (__llvm_rpc_client): %w", ErrUnsupported)
