@@ -42,6 +42,7 @@ type CodeObject struct {
 
 	elf      *elfFile // header tables, for section look-ups
 	kernelAt []uint64 // file offset of each entry of amdhsa.kernels
+	lookup   lookup
 }
 
 // Segment is one PT_LOAD.
