@@ -1,0 +1,183 @@
+package lane
+
+import "math"
+
+// tile is what one matrix instruction works on: elements of A by rows and of B
+// by columns, and C's registers, where the result is formed.
+type tile struct {
+	a, b [maxMatrixElems]uint32
+	c    [maxMatrixRegs]Row
+	k    [maxMatrixElems]uint32 // sparse: place along k of each element of A
+}
+
+// load unpacks the operands of 32 bits and less. SMFMAC accumulates into d and
+// has its index register in c.
+func (t *tile) load(s *matrixShape, d, a, b, c *Row, e *Env) {
+	_, _, regs := s.regs()
+	unpack(&t.a, a, s.m, s.ka(), s.blocks, elemBits[s.a], s.lanesA(e))
+	unpack(&t.b, b, s.n, s.k, s.blocks, elemBits[s.b], s.lanesB(e))
+	if s.sparse {
+		s.denseK(&t.k, c, e)
+		c = d
+	}
+	copy(t.c[:], Rows(c, regs))
+}
+
+// store writes the result.
+func (t *tile) store(s *matrixShape, d *Row) {
+	_, _, regs := s.regs()
+	copy(Rows(d, regs), t.c[:regs])
+}
+
+// runI8 accumulates signed bytes in 32 bits, wrapping around.
+func (s *matrixShape) runI8(d, a, b, c *Row, _ uint64, e *Env) {
+	var t tile
+	t.load(s, d, a, b, c, e)
+	ka := s.ka()
+	for blk := range s.blocks {
+		for i := range s.m {
+			reg, lane := s.out(blk, i)
+			out := t.c[reg][lane : lane+s.n]
+			row := t.a[(blk*s.m+i)*ka:][:ka]
+			place := t.k[(blk*s.m+i)*ka:][:ka]
+			for j := range out {
+				col := t.b[(blk*s.n+j)*s.k:][:s.k]
+				sum := int32(out[j])
+				for k, x := range row {
+					if s.sparse {
+						k = int(place[k])
+					}
+					sum += int32(int8(x)) * int32(int8(col[k]))
+				}
+				out[j] = uint32(sum)
+			}
+		}
+	}
+	t.store(s, d)
+}
+
+// runF32 chains fused multiply-adds from C along k, nearest even, denormals
+// kept (see matrix_dot.go for the source).
+func (s *matrixShape) runF32(d, a, b, c *Row, _ uint64, e *Env) {
+	var t tile
+	t.load(s, d, a, b, c, e)
+	for blk := range s.blocks {
+		for i := range s.m {
+			reg, lane := s.out(blk, i)
+			out := t.c[reg][lane : lane+s.n]
+			row := t.a[(blk*s.m+i)*s.k:][:s.k]
+			for j := range out {
+				col := t.b[(blk*s.n+j)*s.k:][:s.k]
+				sum := out[j]
+				for k, x := range row {
+					// The product is exact in float64, so it does not
+					// matter whether the compiler fuses.
+					if v := float64(f32(x))*float64(f32(col[k])) + float64(f32(sum)); fmaFast(v) {
+						sum = bits32(float32(v))
+					} else {
+						sum = fmaF32(x, col[k], sum, modeF32Fast)
+					}
+				}
+				out[j] = sum
+			}
+		}
+	}
+	t.store(s, d)
+}
+
+// runF64 chains fused multiply-adds from C along k. On gfx940 and later the
+// three BLGP bits negate A, B and C (LLVM: "neg" of v_mfma_f64).
+func (s *matrixShape) runF64(d, a, b, c *Row, _ uint64, e *Env) {
+	var lo, hi [maxMatrixElems]uint32
+	var x, y [maxMatrixElems]float64
+	var acc [8]Row
+	neg := [3]uint64{}
+	if e.Gen >= GenGFX940 {
+		for i := range neg {
+			neg[i] = uint64(e.Blgp>>i&1) << 63
+		}
+	}
+	load := func(dst *[maxMatrixElems]float64, src *Row, edge int, neg uint64) {
+		rows := Rows(src, 2)
+		unpack(&lo, &rows[0], edge, s.k, s.blocks, 32, &sameLanes)
+		unpack(&hi, &rows[1], edge, s.k, s.blocks, 32, &sameLanes)
+		for i := range edge * s.k * s.blocks {
+			dst[i] = f64((uint64(hi[i])<<32 | uint64(lo[i])) ^ neg)
+		}
+	}
+	load(&x, a, s.m, neg[0])
+	load(&y, b, s.n, neg[1])
+	_, _, regs := s.regs()
+	copy(acc[:], Rows(c, regs))
+	for blk := range s.blocks {
+		for i := range s.m {
+			reg, lane := s.out(blk, i)
+			for j := range s.n {
+				l, h := &acc[reg][lane+j], &acc[reg+1][lane+j]
+				sum := f64((uint64(*h)<<32 | uint64(*l)) ^ neg[2])
+				for k := range s.k {
+					sum = fmaChain64(x[(blk*s.m+i)*s.k+k], y[(blk*s.n+j)*s.k+k], sum)
+				}
+				v := bits64(sum)
+				*l, *h = uint32(v), uint32(v>>32)
+			}
+		}
+	}
+	copy(Rows(d, regs), acc[:regs])
+}
+
+// fmaChain64 is the fused x*y+z with NaN results as the vector unit gives them.
+func fmaChain64(x, y, z float64) float64 {
+	r := math.FMA(x, y, z)
+	if r != r {
+		switch {
+		case x != x:
+			return x
+		case y != y:
+			return y
+		case z != z:
+			return z
+		}
+		return f64(nanF64)
+	}
+	return r
+}
+
+// runFused computes the 8- and 16-bit and xf32 products with the dot-product
+// arithmetic of e.Gen.
+func (s *matrixShape) runFused(d, a, b, c *Row, _ uint64, e *Env) {
+	var t tile
+	var x, y [maxMatrixElems]value
+	t.load(s, d, a, b, c, e)
+	flush := e.Gen == GenGFX90A
+	decode(x[:s.m*s.ka()*s.blocks], &t.a, s.a, flush, e.Gen)
+	decode(y[:s.n*s.k*s.blocks], &t.b, s.b, flush, e.Gen)
+	dot, group := s.dot(e.Gen)
+	ka := s.ka()
+	var picked [64]value
+	for blk := range s.blocks {
+		for i := range s.m {
+			reg, lane := s.out(blk, i)
+			out := t.c[reg][lane : lane+s.n]
+			row := x[(blk*s.m+i)*ka:][:ka]
+			for j := range out {
+				col := y[(blk*s.n+j)*s.k:][:s.k]
+				if s.sparse {
+					for k, p := range t.k[(blk*s.m+i)*ka:][:ka] {
+						picked[k] = col[p]
+					}
+					col = picked[:ka]
+				}
+				sum := out[j]
+				if flush {
+					sum = flushC(sum)
+				}
+				for k := 0; k < ka; k += group {
+					sum = dot(sum, row[k:k+group], col[k:k+group])
+				}
+				out[j] = sum
+			}
+		}
+	}
+	t.store(s, d)
+}
