@@ -263,9 +263,10 @@ func dotExact(c uint32, a, b []value) uint32 {
 	if c&infF32 == infF32 || special(a) || special(b) {
 		return dotSpecial(c, a, b, false)
 	}
-	// A fixed-point number in two's complement. Its lowest bit is 2^-320, below
-	// any product of two bf16; its highest is above their sum.
-	const low, words = -320, 10
+	// A fixed-point number in two's complement. Its lowest bit is 2^-384, below the last
+	// of the 64 bits in which unpack64 gives the least product; its highest is
+	// above any sum.
+	const low, words = -384, 11
 	var acc [words]uint64
 	add := func(v float64) {
 		neg, exp, sig := unpack64(bits64(v))
