@@ -1,0 +1,129 @@
+package hostcall
+
+import (
+	"sync"
+	"time"
+)
+
+// Buffer is a shared buffer of any layout.
+type Buffer interface {
+	// Service answers what is ready and returns the number of packets. An
+	// error is final.
+	Service(*Server) (served int, err error)
+}
+
+// Listener services one buffer from a goroutine of its own.
+type Listener struct {
+	buffer Buffer
+	server *Server
+
+	mu     sync.Mutex // held while the buffer is serviced
+	err    error
+	closed bool
+
+	kick    chan struct{}
+	stop    chan struct{}
+	stopped chan struct{}
+	once    sync.Once
+}
+
+// Listen starts a goroutine that services b every interval, and whenever it is
+// kicked. It ends at Close or at a structural failure, which it passes to
+// server.Failed.
+func Listen(b Buffer, server *Server, interval time.Duration) *Listener {
+	l := &Listener{
+		buffer:  b,
+		server:  server,
+		kick:    make(chan struct{}, 1),
+		stop:    make(chan struct{}),
+		stopped: make(chan struct{}),
+	}
+	go l.run(interval)
+	return l
+}
+
+func (l *Listener) run(interval time.Duration) {
+	defer close(l.stopped)
+	tick := time.NewTicker(max(interval, time.Microsecond))
+	defer tick.Stop()
+	for {
+		select {
+		case <-l.stop:
+			return
+		case <-l.kick:
+		case <-tick.C:
+		}
+		for {
+			served, err := l.service()
+			if err != nil {
+				return
+			}
+			if served == 0 || l.stopping() {
+				break
+			}
+		}
+	}
+}
+
+func (l *Listener) stopping() bool {
+	select {
+	case <-l.stop:
+		return true
+	default:
+		return false
+	}
+}
+
+func (l *Listener) service() (int, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.err != nil || l.closed {
+		return 0, l.err
+	}
+	served, err := l.buffer.Service(l.server)
+	if err != nil {
+		l.err = err
+		if l.server.Failed != nil {
+			l.server.Failed(err)
+		}
+	}
+	return served, err
+}
+
+// Kick makes the listener look at the buffer now. It does not wait, and is
+// cheap enough for every doorbell.
+func (l *Listener) Kick() {
+	select {
+	case l.kick <- struct{}{}:
+	default:
+	}
+}
+
+// Drain services what is ready before it returns: call it before reporting
+// that a queue has failed, so that the device's last words come first.
+func (l *Listener) Drain() error {
+	_, err := l.service()
+	return err
+}
+
+// Err returns the structural failure that ended service, or nil.
+func (l *Listener) Err() error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.err
+}
+
+// Close stops the listener, services once more what is ready, and returns the
+// structural failure, if any. It may be called again. The buffer's memory may
+// be freed afterwards.
+func (l *Listener) Close() error {
+	l.once.Do(func() {
+		close(l.stop)
+		<-l.stopped
+		l.service()
+		l.mu.Lock()
+		l.closed = true // the memory may go away: Drain must not touch it
+		l.mu.Unlock()
+	})
+	return l.Err()
+}
