@@ -135,7 +135,10 @@ func (k *Kernel) check(path string, at uint64) error {
 	return nil
 }
 
-const managedSuffix = ".managed"
+const (
+	managedSuffix = ".managed"
+	cuidPrefix    = "__hip_cuid_" // names a compilation unit, not a variable of the program
+)
 
 // findGlobals lists the variables a program can look up.
 func (co *CodeObject) findGlobals() error {
@@ -144,7 +147,7 @@ func (co *CodeObject) findGlobals() error {
 		if s.Name == "__llvm_rpc_client" && s.Defined {
 			co.HasRPCClient = true
 		}
-		if s.Type != SymbolObject || !s.Global || !s.Defined || s.Absolute || strings.HasSuffix(s.Name, descriptorSuffix) {
+		if s.Type != SymbolObject || !s.Global || !s.Defined || s.Absolute || strings.HasSuffix(s.Name, descriptorSuffix) || strings.HasPrefix(s.Name, cuidPrefix) {
 			continue
 		}
 		if _, dup := byName[s.Name]; !dup {

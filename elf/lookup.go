@@ -130,7 +130,9 @@ func (co *CodeObject) debugSection(name string) []byte {
 	}
 	method, size := le.Uint32(b), le.Uint64(b[8:])
 	b = b[24:]
-	if size > ratioLimit(len(b)) {
+	// Debug information shrinks to a fifth or so; its line rows take some 24
+	// times their bytes in memory.
+	if size > uint64(len(b))*64+1<<20 {
 		return nil
 	}
 	var out []byte
@@ -168,15 +170,17 @@ func inflate(b []byte, size uint64) ([]byte, int, error) {
 	return out.Bytes(), len(b) - src.Len(), nil
 }
 
-// unzstd decompresses zstd frames of exactly size bytes.
+// unzstd decompresses zstd frames of exactly size bytes. The output's capacity
+// bounds what is decoded; the decoder's own memory limit also bounds the
+// window a frame may state, which often exceeds the contents, and DecodeAll
+// allocates no window.
 func unzstd(b []byte, size uint64) ([]byte, error) {
-	d, err := zstd.NewReader(nil, zstd.WithDecoderConcurrency(1), zstd.WithDecoderLowmem(true),
-		zstd.WithDecoderMaxMemory(max(size, 1)), zstd.WithDecoderMaxWindow(1<<31))
+	d, err := zstd.NewReader(nil, zstd.WithDecoderConcurrency(1), zstd.WithDecoderLowmem(true), zstd.WithDecodeAllCapLimit(true))
 	if err != nil {
 		return nil, err
 	}
 	defer d.Close()
-	out, err := d.DecodeAll(b, nil)
+	out, err := d.DecodeAll(b, make([]byte, 0, size))
 	if err != nil {
 		return nil, err
 	}
