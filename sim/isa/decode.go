@@ -1,9 +1,162 @@
 package isa
 
-import "errors"
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+)
 
 // ErrTruncated reports that the code ends inside an instruction.
 var ErrTruncated = errors.New("truncated instruction")
 
 // ErrUnknown reports an encoding that the target does not have.
 var ErrUnknown = errors.New("unknown encoding")
+
+// ErrTarget reports a processor that has no decoder.
+var ErrTarget = errors.New("no decoder for target")
+
+// Decoder decodes the instructions of one target. It is immutable and safe for
+// concurrent use.
+type Decoder struct {
+	t     *tables
+	gfx94 bool // gfx940 and later: sc0, sc1, nt; SCRATCH without an address
+}
+
+// NewDecoder returns the decoder of a processor, named without features
+// ("gfx90a"). Other processors give an error wrapping ErrTarget.
+func NewDecoder(target string) (*Decoder, error) {
+	t := targets[target]
+	if t == nil {
+		return nil, fmt.Errorf("%w %q", ErrTarget, target)
+	}
+	return &Decoder{t: t, gfx94: target == "gfx942"}, nil
+}
+
+// Target returns the processor's name.
+func (d *Decoder) Target() string { return d.t.name }
+
+// state is one decode in progress.
+type state struct {
+	d    *Decoder
+	in   *Inst
+	code []byte
+	w    uint64 // the first two dwords; the second is 0 when absent
+	n    int    // bytes available
+	form *form
+	err  error
+}
+
+// Decode decodes the instruction at the start of code. The error wraps
+// ErrTruncated or ErrUnknown and shows the raw words.
+func (d *Decoder) Decode(code []byte) (Inst, error) {
+	var in Inst
+	if err := d.decode(code, &in); err != nil {
+		return Inst{}, describe(code, err)
+	}
+	return in, nil
+}
+
+func (d *Decoder) decode(code []byte, in *Inst) error {
+	if len(code) < 4 {
+		return ErrTruncated
+	}
+	s := state{d: d, in: in, code: code, w: uint64(binary.LittleEndian.Uint32(code))}
+	if len(code) >= 8 {
+		s.w |= uint64(binary.LittleEndian.Uint32(code[4:])) << 32
+	}
+	in.Dst, in.SDst = OperandNone, OperandNone
+	in.Src = [4]Operand{OperandNone, OperandNone, OperandNone, OperandNone}
+	s.family()
+	if s.err == nil && int(in.Size) > len(code) {
+		return ErrTruncated
+	}
+	if in.Base == EncNone {
+		in.Base = in.Enc
+	}
+	return s.err
+}
+
+// describe adds the raw words to an error.
+func describe(code []byte, err error) error {
+	switch n := len(code); {
+	case n >= 8:
+		return fmt.Errorf("%w: %08x %08x", err, binary.LittleEndian.Uint32(code), binary.LittleEndian.Uint32(code[4:]))
+	case n >= 4:
+		return fmt.Errorf("%w: %08x", err, binary.LittleEndian.Uint32(code))
+	default:
+		return fmt.Errorf("%w: % x", err, code)
+	}
+}
+
+// bits returns n bits of the encoding from bit lo.
+func (s *state) bits(lo, n uint) uint32 { return uint32(s.w >> lo & (1<<n - 1)) }
+
+func (s *state) bit(i uint) bool { return s.w>>i&1 != 0 }
+
+func (s *state) fail() { s.err = ErrUnknown }
+
+// family finds the encoding from the first dword's high bits. gfx9: "Vega"
+// ISA document, chapter Microcode Formats.
+func (s *state) family() {
+	w := uint32(s.w)
+	switch {
+	case w>>31 == 0:
+		s.vop12c(w)
+	case w>>30 == 2:
+		s.sop(w)
+	default:
+		if w>>26 != 0x35 { // VINTRP
+			s.long(w)
+			return
+		}
+		s.fail()
+	}
+}
+
+// long decodes the 64-bit encodings.
+func (s *state) long(w uint32) {
+	s.in.Size = 8
+	if len(s.code) < 8 {
+		s.err = ErrTruncated
+		return
+	}
+	switch w >> 26 {
+	case 0x30:
+		s.smem()
+	case 0x34:
+		if w>>23 == 0x1a7 {
+			s.vop3p()
+		} else {
+			s.vop3()
+		}
+	case 0x36:
+		s.ds()
+	case 0x37:
+		s.flat()
+	case 0x38:
+		s.mubuf()
+	case 0x3a:
+		s.mtbuf()
+	default:
+		s.fail()
+	}
+}
+
+// start looks the opcode up and checks the bits that must be 0.
+// fixed masks the opcode and operand bits.
+func (s *state) start(enc Enc, t []entry, opcode uint32, fixed uint64) bool {
+	op, f := lookup(t, opcode)
+	if f == nil {
+		s.fail()
+		return false
+	}
+	s.in.Op, s.in.Enc, s.form = op, enc, f
+	if s.in.Size == 0 {
+		s.in.Size = 4
+	}
+	if s.w&^(fixed|f.mask) != 0 {
+		s.fail()
+		return false
+	}
+	return true
+}

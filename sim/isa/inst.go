@@ -157,6 +157,12 @@ type Inst struct {
 	Dst  Operand
 	SDst Operand // VOP3B and VOP2 carry-out mask, or OperandNone. VOPC writes Dst.
 	Src  [4]Operand
+	// DstWords, SDstWords and SrcWords are the operands' sizes in dwords, 0 for
+	// OperandNone. A MUBUF or MTBUF load with TFE counts the status dword, and a
+	// compare-and-swap's data counts both values; the returned value of a MUBUF
+	// one is then half of DstWords.
+	DstWords, SDstWords uint8
+	SrcWords            [4]uint8
 	// Literal is the value of the literal constant that follows the
 	// instruction, meaningful when some Src is OperandLiteral, or for
 	// instructions that always carry one (s_setreg_imm32_b32, v_madmk_f32 …).

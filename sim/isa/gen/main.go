@@ -1,12 +1,11 @@
-// Command gen writes op_gen.go: the opcode enumeration of every family, made
-// from the mnemonics in ops/*.tsv.
+// Command gen writes op_gen.go, the opcode enumeration of every family, made
+// from the mnemonics in ops/*.tsv, and the decoder's tables, made from facts/*.tsv.
 package main
 
 import (
 	"bufio"
 	"bytes"
 	"fmt"
-	"go/format"
 	"log"
 	"os"
 	"path/filepath"
@@ -49,13 +48,8 @@ func main() {
 		fmt.Fprintf(&b, "\t%s: %q,\n", goName(n), n)
 	}
 	fmt.Fprintf(&b, "}\n\n// String returns the mnemonic.\nfunc (o Op) String() string {\n\tif o < NumOps {\n\t\treturn opNames[o]\n\t}\n\treturn opNames[OpInvalid]\n}\n")
-	src, err := format.Source(b.Bytes())
-	if err != nil {
-		log.Fatal(err)
-	}
-	if err := os.WriteFile("op_gen.go", src, 0o644); err != nil {
-		log.Fatal(err)
-	}
+	save("op_gen.go", b.Bytes())
+	writeTables()
 }
 
 // base strips the encoding suffix that llvm-mc appends to VOP mnemonics.

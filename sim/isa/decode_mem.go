@@ -1,0 +1,204 @@
+package isa
+
+// signed extends the sign of an n-bit field.
+func signed(v uint32, n uint) int32 { return int32(v<<(32-n)) >> (32 - n) }
+
+// smem decodes scalar memory instructions: SOFFSET_EN, IMM and a signed 21-bit offset.
+func (s *state) smem() {
+	const operands = 0xfe1fffff_ffff1fff &^ 0x00e0_0000_0000_0000 &^ 0xe000
+	if !s.start(EncSMEM, s.d.t.smem, s.bits(18, 8), operands) {
+		return
+	}
+	in, f := s.in, s.form
+	if f.dst.width > 0 {
+		s.setDst(s.sreg(s.bits(6, 7), f.dst.width), f.dst.width)
+	} else if f.dst.field == fieldSdata { // s_atc_probe: an immediate in the field
+		in.Imm = uint16(s.bits(6, 7))
+	}
+	if f.n == 0 {
+		return
+	}
+	s.setSrc(0, s.sreg(s.bits(0, 6)<<1, f.src[0].width), f.src[0].width)
+	s.flag(16, FlagGLC)
+	s.flag(15, FlagNV)
+	s.flag(14, FlagSOE)
+	s.flag(17, FlagImm)
+	soe, imm := s.bit(14), s.bit(17)
+	if imm {
+		in.Offset = signed(s.bits(32, 21), 21)
+	}
+	switch {
+	case soe:
+		s.setSrc(1, s.sreg(s.bits(57, 7), 1), 1)
+	case !imm:
+		s.setSrc(1, s.sreg(s.bits(32, 7), 1), 1)
+	}
+}
+
+// data maps a vector data register: an AccVGPR when the acc bit is set.
+func (s *state) data(acc bool, code uint32, width uint8) Operand {
+	if acc {
+		s.in.Flags |= FlagAcc
+		return s.agpr(code, width)
+	}
+	return s.vgpr(code, width)
+}
+
+func (s *state) ds() {
+	const operands = 0xffffffff_fdffffff
+	t := s.d.t.ds
+	if s.bit(16) {
+		t = s.d.t.gds
+	}
+	if !s.start(EncDS, t, s.bits(17, 8), operands) {
+		return
+	}
+	in, f := s.in, s.form
+	s.flag(16, FlagGDS)
+	acc := s.bit(25)
+	if f.dst.width > 0 {
+		s.setDst(s.data(acc, s.bits(56, 8), f.dst.width), f.dst.width)
+	}
+	for _, sl := range f.src[:f.n] {
+		switch sl.field {
+		case fieldAddr:
+			if gws(in.Op) { // the field holds data0: an AccVGPR with acc
+				s.setSrc(0, s.data(acc, s.bits(32, 8), sl.width), sl.width)
+			} else {
+				s.setSrc(0, s.vgpr(s.bits(32, 8), sl.width), sl.width)
+			}
+		case fieldData0:
+			s.setSrc(1, s.data(acc, s.bits(40, 8), sl.width), sl.width)
+		case fieldData1:
+			s.setSrc(2, s.data(acc, s.bits(48, 8), sl.width), sl.width)
+		}
+	}
+	if twoOffsets(in.Op) {
+		in.Offset, in.Offset1 = int32(s.bits(0, 8)), uint8(s.bits(8, 8))
+	} else {
+		in.Offset = int32(s.bits(0, 16))
+	}
+}
+
+// gws reports a global wave sync instruction with an operand.
+func gws(op Op) bool { return op == DsGwsInit || op == DsGwsSemaBr || op == DsGwsBarrier }
+
+// twoOffsets reports a DS instruction with two 8-bit offsets.
+func twoOffsets(op Op) bool {
+	switch op {
+	case DsRead2B32, DsRead2B64, DsRead2st64B32, DsRead2st64B64, DsWrite2B32, DsWrite2B64, DsWrite2st64B32, DsWrite2st64B64,
+		DsWrxchg2RtnB32, DsWrxchg2RtnB64, DsWrxchg2st64RtnB32, DsWrxchg2st64RtnB64:
+		return true
+	}
+	return false
+}
+
+func (s *state) flat() {
+	const operands = 0xff7fffff_fdfcdfff
+	t := s.d.t.flat
+	seg := Seg(s.bits(14, 2))
+	switch seg {
+	case SegScratch:
+		t = s.d.t.scratch
+	case SegGlobal:
+		t = s.d.t.global
+	case 3:
+		s.fail()
+		return
+	}
+	if !s.start(EncFLAT, t, s.bits(18, 7), operands) {
+		return
+	}
+	in, f := s.in, s.form
+	in.Seg = seg
+	in.Offset = signed(s.bits(0, 13), 13)
+	if seg == SegFlat {
+		in.Offset = int32(s.bits(0, 12))
+	}
+	s.flag(13, FlagLDS)
+	s.flag(16, FlagGLC)
+	s.flag(17, FlagSLC)
+	s.flag(25, FlagSCC)
+	acc := s.bit(55)
+	if f.dst.width > 0 {
+		s.setDst(s.data(acc, s.bits(56, 8), f.dst.width), f.dst.width)
+	}
+	for _, sl := range f.src[:f.n] {
+		if sl.field == fieldData {
+			s.setSrc(1, s.data(acc, s.bits(40, 8), sl.width), sl.width)
+		}
+	}
+	s.flatAddress(seg, s.bits(48, 7))
+}
+
+// flatAddress fills vaddr and saddr. SADDR 0x7f means none.
+func (s *state) flatAddress(seg Seg, saddr uint32) {
+	in := s.in
+	addr := s.bits(32, 8)
+	switch seg {
+	case SegFlat:
+		s.setSrc(0, s.vgpr(addr, 2), 2)
+	case SegGlobal:
+		if saddr == 0x7f {
+			s.setSrc(0, s.vgpr(addr, 2), 2)
+			return
+		}
+		s.setSrc(0, s.vgpr(addr, 1), 1)
+		s.setSrc(2, s.sreg(saddr, 2), 2)
+		in.Flags |= FlagSAddr
+	case SegScratch:
+		if saddr == 0x7f {
+			s.setSrc(0, s.vgpr(addr, 1), 1)
+			return
+		}
+		in.Flags |= FlagVAddrOff | FlagSAddr
+		s.setSrc(2, s.sreg(saddr, 1), 1)
+	}
+}
+
+func (s *state) mubuf() {
+	const operands = 0xff1fffff_fdfc0fff
+	if opcode := s.bits(18, 7); !s.start(EncMUBUF, s.d.t.mubuf, opcode, operands|1<<16) {
+		return
+	}
+	if lds := s.bit(16); lds && s.form.mask>>16&1 == 0 && s.in.Op != BufferStoreLdsDword || !lds && s.in.Op == BufferStoreLdsDword {
+		s.fail()
+		return
+	}
+	s.flag(14, FlagGLC)
+	s.flag(15, FlagSCC)
+	s.flag(16, FlagLDS)
+	s.flag(17, FlagSLC)
+	s.buffer()
+}
+
+func (s *state) mtbuf() {
+	const operands = 0xff1fffff_fc078fff
+	if !s.start(EncMTBUF, s.d.t.mtbuf, s.bits(15, 4), operands) {
+		return
+	}
+	s.flag(14, FlagGLC)
+	s.flag(53, FlagSCC)
+	s.flag(54, FlagSLC)
+	s.in.Format = uint8(s.bits(19, 4) | s.bits(23, 3)<<4)
+	s.buffer()
+}
+
+// buffer fills what MUBUF and MTBUF share.
+func (s *state) buffer() {
+	in, f := s.in, s.form
+	if f.n == 0 {
+		return
+	}
+	in.Offset = int32(s.bits(0, 12))
+	s.flag(12, FlagOffen)
+	s.flag(13, FlagIdxen)
+	if f.dst.width > 0 {
+		s.setDst(s.data(s.bit(55), s.bits(40, 8), f.dst.width), f.dst.width)
+	}
+	if width := uint8(s.bits(12, 1) + s.bits(13, 1)); width > 0 {
+		s.setSrc(0, s.vgpr(s.bits(32, 8), width), width)
+	}
+	s.setSrc(1, s.sreg(s.bits(48, 5)<<2, 4), 4)
+	s.setSrc(2, s.scalarSrc(s.bits(56, 8), 1), 1)
+}

@@ -1,0 +1,254 @@
+package isa
+
+const (
+	srcSDWA = 249
+	srcDPP  = 250
+)
+
+// vop12c decodes VOP1, VOP2 and VOPC with their SDWA and DPP forms.
+func (s *state) vop12c(w uint32) {
+	t := s.d.t
+	plain, sdwa, dpp := t.vop2, t.vop2SDWA, t.vop2DPP
+	enc, opcode := EncVOP2, w>>25
+	switch opcode {
+	case 0x3e:
+		enc, opcode = EncVOPC, w>>17&0xff
+		plain, sdwa, dpp = t.vopc, t.vopcSDWA, t.vopcDPP
+	case 0x3f:
+		enc, opcode = EncVOP1, w>>9&0xff
+		plain, sdwa, dpp = t.vop1, t.vop1SDWA, t.vop1DPP
+	}
+	switch w & 0x1ff {
+	case srcSDWA:
+		if s.second() && s.start(EncSDWA, sdwa, opcode, 0xffffffff|sdwaSelectors) {
+			s.in.Base = enc
+			s.sdwa()
+		}
+	case srcDPP:
+		if s.second() && s.start(EncDPP, dpp, opcode, 0xffffffff|dppControl) {
+			s.in.Base = enc
+			s.dpp()
+		}
+	default:
+		s.w &= 0xffffffff
+		if s.start(enc, plain, opcode, 0xffffffff) {
+			s.vopOperands(w&0x1ff, w>>9&0xff, w>>17&0xff)
+		}
+	}
+}
+
+// second asks for a second dword.
+func (s *state) second() bool {
+	s.in.Size = 8
+	if len(s.code) < 8 {
+		s.err = ErrTruncated
+		return false
+	}
+	return true
+}
+
+// vopOperands fills the operands of VOP1, VOP2 and VOPC.
+func (s *state) vopOperands(src0, src1, vdst uint32) {
+	f := s.form
+	switch {
+	case f.dst.field == fieldVcc:
+		s.setDst(OperandVCCLo, 2)
+	case f.dst.file == fileSGPR: // v_readfirstlane_b32
+		s.setDst(s.sreg(vdst, f.dst.width), f.dst.width)
+	case f.dst.file == fileAGPR:
+		s.setDst(s.agpr(vdst, f.dst.width), f.dst.width)
+	case f.dst.width > 0:
+		s.setDst(s.vgpr(vdst, f.dst.width), f.dst.width)
+	}
+	if f.sdst.field == fieldVcc {
+		s.setSDst(OperandVCCLo, 2)
+	}
+	for i, sl := range f.src[:f.n] {
+		var o Operand
+		switch sl.field {
+		case fieldSrc0:
+			switch {
+			case sl.file == fileAGPR:
+				if src0 < 256 {
+					s.fail()
+					return
+				}
+				o = s.agpr(src0-256, sl.width)
+			default:
+				o = s.src(src0, sl.width)
+			}
+		case fieldSrc1:
+			o = s.vgpr(src1, sl.width)
+		case fieldVcc:
+			o = OperandVCCLo
+		case fieldLiteral:
+			if s.in.Size == 4 {
+				o = s.literal()
+			} else {
+				o = OperandLiteral
+			}
+		}
+		s.setSrc(i, o, sl.width)
+	}
+}
+
+// Fields that every SDWA and DPP opcode has: selectors, DST_UNUSED, S0 and S1
+// for the first, dpp_ctrl for the second, and vsrc0.
+const (
+	sdwaSelectors = 0x07071f00_00000000 | 0xff_00000000
+	dppControl    = 0x0001ff00_00000000 | 0xff_00000000
+)
+
+func (s *state) sdwa() {
+	in := s.in
+	s.vopOperands(256, s.bits(9, 8), s.bits(17, 8))
+	src0 := s.bits(32, 8)
+	if s.bit(55) {
+		in.Src[0] = s.scalarSrc(src0, in.SrcWords[0])
+	} else {
+		in.Src[0] = s.vgpr(src0, in.SrcWords[0])
+	}
+	two := in.Base != EncVOP1
+	if two && s.bit(63) {
+		in.Src[1] = s.scalarSrc(s.bits(9, 8), in.SrcWords[1])
+	}
+	if in.Base == EncVOPC {
+		in.SDWA.DstSel = 6
+		if s.bit(47) {
+			s.setDst(s.sreg(s.bits(40, 7), 2), 2)
+		}
+	} else {
+		in.SDWA.DstSel, in.SDWA.DstUnused = uint8(s.bits(40, 3)), uint8(s.bits(43, 2))
+		s.flag(45, FlagClamp)
+		in.OMod = uint8(s.bits(46, 2))
+	}
+	in.SDWA.Src0Sel, in.SDWA.Src1Sel = uint8(s.bits(48, 3)), uint8(s.bits(56, 3))
+	in.SDWA.Sext = uint8(s.bits(51, 1) | s.bits(59, 1)<<1)
+	in.Neg = uint8(s.bits(52, 1) | s.bits(60, 1)<<1)
+	in.Abs = uint8(s.bits(53, 1) | s.bits(61, 1)<<1)
+}
+
+// flag sets f when bit i is set.
+func (s *state) flag(i uint, f Flags) {
+	if s.bit(i) {
+		s.in.Flags |= f
+	}
+}
+
+func (s *state) dpp() {
+	in := s.in
+	s.vopOperands(256, s.bits(9, 8), s.bits(17, 8))
+	in.Src[0] = s.vgpr(s.bits(32, 8), in.SrcWords[0])
+	in.DPP = DPP{Ctrl: s.bits(40, 9), BankMask: uint8(s.bits(56, 4)), RowMask: uint8(s.bits(60, 4))}
+	s.flag(51, FlagBoundCtrl)
+	in.Neg = uint8(s.bits(52, 1) | s.bits(54, 1)<<1)
+	in.Abs = uint8(s.bits(53, 1) | s.bits(55, 1)<<1)
+}
+
+// vop3Operands masks opcode and operand fields of VOP3 and VOP3P.
+const vop3Operands = 0x07ffffff_ffff00ff
+
+func (s *state) vop3() {
+	if !s.start(EncVOP3, s.d.t.vop3, s.bits(16, 10), vop3Operands) {
+		return
+	}
+	in, f := s.in, s.form
+	switch vdst := s.bits(0, 8); {
+	case f.dst.file == fileSGPR:
+		s.setDst(s.sreg(vdst, f.dst.width), f.dst.width)
+	case f.dst.width > 0:
+		s.setDst(s.vgpr(vdst, f.dst.width), f.dst.width)
+	}
+	if f.sdst.width > 0 {
+		s.setSDst(s.sreg(s.bits(8, 7), 2), 2)
+	} else {
+		in.Abs = uint8(s.shown(8, 3))
+		in.OpSel = uint8(s.shown(11, 4))
+	}
+	s.vop3Sources()
+	if s.shown(15, 1) != 0 {
+		in.Flags |= FlagClamp
+	}
+	in.OMod = uint8(s.shown(59, 2))
+	in.Neg = uint8(s.shown(61, 3))
+}
+
+// shown returns the bits of a field that mean something to this opcode.
+func (s *state) shown(lo, n uint) uint32 { return uint32(s.w & s.form.show >> lo & (1<<n - 1)) }
+
+func (s *state) vop3Sources() {
+	for i, sl := range s.form.src[:s.form.n] {
+		lo := uint(32)
+		switch sl.field {
+		case fieldSrc1:
+			lo = 41
+		case fieldSrc2:
+			lo = 50
+		}
+		s.setSrc(i, s.src(s.bits(lo, 9), sl.width), sl.width)
+	}
+}
+
+func (s *state) vop3p() {
+	if !s.start(EncVOP3P, s.d.t.vop3p, s.bits(16, 7), vop3Operands) {
+		return
+	}
+	in, f := s.in, s.form
+	if f.matrix {
+		s.mai()
+		return
+	}
+	if f.dst.file == fileAGPR {
+		s.setDst(s.agpr(s.bits(0, 8), 1), 1)
+	} else {
+		s.setDst(s.vgpr(s.bits(0, 8), f.dst.width), f.dst.width)
+	}
+	if f.src[0].file == fileAGPR { // v_accvgpr_read_b32
+		if !s.bit(40) {
+			s.fail()
+			return
+		}
+		s.setSrc(0, s.agpr(s.bits(32, 8), 1), 1)
+		return
+	}
+	s.vop3Sources()
+	in.NegHi = uint8(s.shown(8, 3))
+	in.OpSel = uint8(s.shown(11, 3))
+	in.OpSelHi = uint8(s.shown(59, 2) | s.shown(14, 1)<<2)
+	if s.shown(15, 1) != 0 {
+		in.Flags |= FlagClamp
+	}
+	in.Neg = uint8(s.shown(61, 3))
+}
+
+// mai decodes VOP3P-MAI: matrix multiply-accumulate.
+func (s *state) mai() {
+	in, f := s.in, s.form
+	acc := s.bit(15)
+	reg := func(acc bool, code uint32, width uint8) Operand {
+		if acc {
+			return s.agpr(code, width)
+		}
+		return s.vgpr(code, width)
+	}
+	s.setDst(reg(acc, s.bits(0, 8), f.dst.width), f.dst.width)
+	for i, sl := range f.src[:f.n] {
+		code := s.bits(32+9*uint(i), 9)
+		smfmacIdx := i == 2 && sl.width == 1 && f.dst.width > 1
+		var o Operand
+		switch {
+		case code >= 256 && i < 2:
+			o = reg(s.bit(59+uint(i)), code-256, sl.width)
+		case code >= 256 && smfmacIdx:
+			o = s.vgpr(code-256, sl.width)
+		case code >= 256:
+			o = reg(acc, code-256, sl.width)
+		case i == 2 && !smfmacIdx && (code >= 128 && code <= 208 || code >= 240 && code <= 248):
+			o = Operand(code)
+		default:
+			s.fail()
+		}
+		s.setSrc(i, o, sl.width)
+	}
+	in.Cbsz, in.Abid, in.Blgp = uint8(s.bits(8, 3)), uint8(s.bits(11, 4)), uint8(s.bits(61, 3))
+}

@@ -1,0 +1,106 @@
+package isa
+
+import "encoding/binary"
+
+// scalarReg maps a 7-bit scalar register number of width dwords. Tuples drop the
+// low bits of the number, as LLVM and the hardware do.
+func scalarReg(code uint32, width uint8) (Operand, bool) {
+	switch {
+	case code < 102:
+		return alignedSGPR(code, 0, 102, width)
+	case code >= 108 && code < 124:
+		return alignedSGPR(code, 108, 124, width)
+	case code == 125:
+		return OperandNone, false
+	case width <= 1:
+		return Operand(code), true
+	case width == 2:
+		// FLAT_SCRATCH, XNACK_MASK, VCC and EXEC have names as pairs; M0 has not.
+		return Operand(code), code&1 == 0 && code != 124
+	}
+	return OperandNone, false
+}
+
+func alignedSGPR(code, first, end uint32, width uint8) (Operand, bool) {
+	switch {
+	case width == 2:
+		code = first + (code-first)&^1
+	case width > 2:
+		code = first + (code-first)&^3
+	}
+	return Operand(code), code+uint32(width) <= end
+}
+
+// scalarSrc maps an 8-bit scalar source, width in dwords.
+func (s *state) scalarSrc(code uint32, width uint8) Operand {
+	switch {
+	case code < 128:
+		if o, ok := scalarReg(code, width); ok {
+			return o
+		}
+	case code <= 208, code >= 235 && code <= 239, code >= 240 && code <= 248, code >= 251 && code <= 253:
+		return Operand(code)
+	case code == 254 && width == 1:
+		return OperandLDSDirect
+	case code == 255:
+		return s.literal()
+	}
+	s.fail()
+	return OperandNone
+}
+
+// literal takes the dword after the instruction.
+func (s *state) literal() Operand {
+	if s.in.Enc == EncVOP3 || s.in.Enc == EncVOP3P {
+		s.fail()
+		return OperandNone
+	}
+	at := 4
+	if len(s.code) < at+4 {
+		s.err = ErrTruncated
+		return OperandNone
+	}
+	s.in.Size = 8
+	s.in.Literal = uint64(binary.LittleEndian.Uint32(s.code[at:]))
+	return OperandLiteral
+}
+
+// src maps a 9-bit source.
+func (s *state) src(code uint32, width uint8) Operand {
+	if code >= 256 {
+		return s.vgpr(code-256, width)
+	}
+	return s.scalarSrc(code, width)
+}
+
+// vgpr maps a VGPR number; a tuple must end within the file.
+func (s *state) vgpr(code uint32, width uint8) Operand {
+	if code+uint32(width) > 256 {
+		s.fail()
+		return OperandNone
+	}
+	return OperandVGPR + Operand(code)
+}
+
+// agpr maps an AccVGPR number.
+func (s *state) agpr(code uint32, width uint8) Operand {
+	if o := s.vgpr(code, width); o != OperandNone {
+		return o + (OperandAGPR - OperandVGPR)
+	}
+	return OperandNone
+}
+
+// sdst maps a 7-bit scalar destination.
+func (s *state) sreg(code uint32, width uint8) Operand {
+	o, ok := scalarReg(code, width)
+	if !ok {
+		s.fail()
+	}
+	return o
+}
+
+func (s *state) setDst(o Operand, width uint8) { s.in.Dst, s.in.DstWords = o, width }
+
+func (s *state) setSDst(o Operand, width uint8) { s.in.SDst, s.in.SDstWords = o, width }
+
+func (s *state) setSrc(i int, o Operand, width uint8) { s.in.Src[i], s.in.SrcWords[i] = o, width }
