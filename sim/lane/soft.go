@@ -139,7 +139,7 @@ func (f format) pack(neg bool, exp int, sig uint64, rm uint32, keepDenorm bool) 
 	if sig == 0 {
 		return sign
 	}
-	e := exp + f.bias // biased exponent of a normal result
+	e := min(exp+f.bias, 1<<f.exp) // biased exponent of a normal result
 	drop := 63 - f.man
 	if e <= 0 { // denormal: one more bit is lost for each step below 1
 		drop += uint(min(1-e, 80))
