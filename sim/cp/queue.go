@@ -1,0 +1,349 @@
+package cp
+
+import (
+	"errors"
+	"fmt"
+	"sync"
+	"sync/atomic"
+
+	"gfxrt/aql"
+	"gfxrt/runtime/device"
+	"gfxrt/sim/exec"
+	"gfxrt/sim/mem"
+)
+
+// Queue consumes one ring of AQL packets.
+type Queue struct {
+	p           *Processor
+	ring        *aql.Ring
+	cooperative bool
+	queueAddr   uint64 // GPU address of the amd_queue_t
+	gws         *exec.GWS
+
+	// Copies of packets whose kernels read them through dispatch_ptr: a ring
+	// slot is reused as soon as the packet is taken.
+	copies     *mem.Region
+	freeCopies chan int
+
+	bell chan struct{} // capacity 1
+	stop chan struct{} // closed by Close
+	once sync.Once
+	errs chan error
+
+	mu      sync.Mutex
+	running map[*job]struct{}
+	fault   error
+	failed  atomic.Bool
+	done    chan struct{}
+}
+
+// QueueOptions describe the memory of a queue.
+type QueueOptions struct {
+	Ring        *aql.Ring
+	QueueAddr   uint64
+	Copies      *mem.Region // at least 64 bytes a ring slot
+	Cooperative bool
+}
+
+// NewQueue starts consuming a ring.
+func (p *Processor) NewQueue(o QueueOptions) *Queue {
+	q := &Queue{
+		p: p, ring: o.Ring, cooperative: o.Cooperative, queueAddr: o.QueueAddr, gws: &exec.GWS{}, copies: o.Copies,
+		bell: make(chan struct{}, 1), stop: make(chan struct{}), errs: make(chan error, 1),
+		running: map[*job]struct{}{}, done: make(chan struct{}),
+	}
+	n := int(o.Copies.Used / aql.PacketSize)
+	q.freeCopies = make(chan int, n)
+	for i := range n {
+		q.freeCopies <- i
+	}
+	go q.loop()
+	return q
+}
+
+// Doorbell makes the queue look at its ring.
+func (q *Queue) Doorbell() {
+	select {
+	case q.bell <- struct{}{}:
+	default:
+	}
+}
+
+// Err delivers the queue's fault, once, and is closed when the queue ends.
+func (q *Queue) Err() <-chan error { return q.errs }
+
+// Close stops the queue and what it runs, and waits until nothing does.
+func (q *Queue) Close() {
+	q.once.Do(func() { close(q.stop) })
+	for _, j := range q.jobs() {
+		j.stop(nil)
+	}
+	<-q.done
+}
+
+func (q *Queue) jobs() []*job {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	js := make([]*job, 0, len(q.running))
+	for j := range q.running {
+		js = append(js, j)
+	}
+	return js
+}
+
+func (q *Queue) stopping() bool {
+	select {
+	case <-q.stop:
+		return true
+	default:
+		return q.failed.Load()
+	}
+}
+
+// loop takes packets in order.
+func (q *Queue) loop() {
+	defer close(q.done)
+	defer close(q.errs)
+	index := q.ring.ReadIndex()
+	var p aql.Packet
+	for !q.stopping() {
+		if !q.ring.Read(index, &p) {
+			select {
+			case <-q.bell:
+			case <-q.stop:
+			}
+			continue
+		}
+		if err := q.packet(index, &p); err != nil {
+			q.fail(err)
+			break
+		}
+		q.ring.Retire(index)
+		index++
+	}
+	// A failed queue stays until it is closed, so that what it runs is
+	// stopped and its error is delivered before its channels close.
+	for _, j := range q.jobs() {
+		j.stop(nil)
+	}
+	q.idle(nil)
+}
+
+// fail records the queue's error and stops what it runs.
+func (q *Queue) fail(err error) {
+	q.mu.Lock()
+	first := q.fault == nil
+	if first {
+		q.fault = err
+	}
+	q.mu.Unlock()
+	if !first {
+		return
+	}
+	q.failed.Store(true)
+	q.errs <- err
+	q.Doorbell()
+	q.p.Notify()
+	for _, j := range q.jobs() {
+		j.stop(nil)
+	}
+}
+
+// idle waits until nothing of the queue runs; stop may cut it short.
+func (q *Queue) idle(stop <-chan struct{}) bool {
+	return q.p.Await(stop, func() bool {
+		q.mu.Lock()
+		defer q.mu.Unlock()
+		return len(q.running) == 0
+	})
+}
+
+var errStopped = errors.New("queue stopped")
+
+func packetFault(index uint64, err error) error {
+	return &device.Fault{Kind: device.FaultPacket, Reason: err.Error(), Wave: -1, Lane: -1, PacketIndex: index}
+}
+
+// packet carries out one packet.
+func (q *Queue) packet(index uint64, p *aql.Packet) error {
+	if p.Header().Barrier() && !q.idle(q.stop) {
+		return nil
+	}
+	v, err := aql.Decode(p)
+	if err != nil {
+		return packetFault(index, err)
+	}
+	switch v := v.(type) {
+	case *aql.KernelDispatch:
+		return q.dispatch(index, p, v)
+	case *aql.Barrier:
+		if err := q.barrier(v); err != nil {
+			return packetFault(index, err)
+		}
+	case *aql.BarrierValue:
+		if err := q.barrierValue(v); err != nil {
+			return packetFault(index, err)
+		}
+	case *aql.PM4IB:
+		// ROCr sends these to invalidate instruction caches.
+		q.p.machine.InvalidateCode(0, ^uint64(0))
+		q.completeAfter(v.CompletionSignal)
+	default:
+		return packetFault(index, fmt.Errorf("%s packets are not for GPU queues of %s", p.Header().Type(), q.p.target.Processor))
+	}
+	return nil
+}
+
+// signal resolves a signal handle.
+func (q *Queue) signal(handle uint64) (*aql.Signal, error) {
+	b, err := q.p.machine.Space.Slice(handle, aql.SignalSize)
+	if err != nil {
+		return nil, fmt.Errorf("signal handle: %w", err)
+	}
+	return aql.SignalAt(b)
+}
+
+// completeAfter signals a packet that took no time.
+func (q *Queue) completeAfter(handle uint64) error {
+	now := q.p.machine.Clock()
+	return q.complete(handle, now, now)
+}
+
+// complete stores the timestamps, then decrements the signal.
+func (q *Queue) complete(handle, start, end uint64) error {
+	if handle == 0 {
+		q.p.Notify()
+		return nil
+	}
+	s, err := q.signal(handle)
+	if err != nil {
+		return fmt.Errorf("completion_signal: %w", err)
+	}
+	s.SetTimestamps(start, end)
+	s.Add(-1)
+	q.p.Notify()
+	return nil
+}
+
+// barrier waits for a barrier-AND or barrier-OR packet's dependencies: values
+// of 0 or less count as met, null handles are ignored, and an OR of nulls
+// alone is met (abi.md D.5).
+func (q *Queue) barrier(b *aql.Barrier) error {
+	var deps []*aql.Signal
+	for _, h := range b.DepSignal {
+		if h == 0 {
+			continue
+		}
+		s, err := q.signal(h)
+		if err != nil {
+			return fmt.Errorf("dep_signal: %w", err)
+		}
+		deps = append(deps, s)
+	}
+	or := b.Header.Type() == aql.TypeBarrierOr
+	met := func() bool {
+		for _, s := range deps {
+			if (s.Load() <= 0) == or {
+				return or
+			}
+		}
+		return !or || len(deps) == 0
+	}
+	if !q.p.Await(q.stop, met) {
+		return nil
+	}
+	return q.completeAfter(b.CompletionSignal)
+}
+
+func (q *Queue) barrierValue(b *aql.BarrierValue) error {
+	if b.Signal != 0 {
+		s, err := q.signal(b.Signal)
+		if err != nil {
+			return fmt.Errorf("signal: %w", err)
+		}
+		if !q.p.Await(q.stop, func() bool { return device.Condition(b.Cond).Holds(s.Load()&b.Mask, b.Value) }) {
+			return nil
+		}
+	}
+	return q.completeAfter(b.CompletionSignal)
+}
+
+// dispatch starts a kernel.
+func (q *Queue) dispatch(index uint64, p *aql.Packet, d *aql.KernelDispatch) error {
+	if d.CompletionSignal != 0 {
+		if _, err := q.signal(d.CompletionSignal); err != nil {
+			return packetFault(index, fmt.Errorf("completion_signal: %w", err))
+		}
+	}
+	l, slot, err := q.prepare(index, p, d)
+	if errors.Is(err, errStopped) {
+		return nil
+	}
+	if err != nil {
+		f := packetFault(index, err).(*device.Fault)
+		f.KernelObject = d.KernelObject
+		return f
+	}
+	j := &job{launch: l, groups: l.Groups(), done: make(chan struct{})}
+	j.total = uint64(j.groups[0]) * uint64(j.groups[1]) * uint64(j.groups[2])
+	j.limit = q.p.residency(l)
+	if q.cooperative {
+		if j.total > uint64(j.limit) {
+			return packetFault(index, fmt.Errorf("cooperative launch of %d work-groups: %s holds %d at once", j.total, q.p.info.Name, j.limit))
+		}
+		q.gws.Reset(0, uint32(j.total))
+	}
+	j.complete = func(j *job) { q.finish(index, j, d.CompletionSignal, slot) }
+	q.mu.Lock()
+	q.running[j] = struct{}{}
+	q.mu.Unlock()
+	j.start = q.p.machine.Clock()
+	q.p.submit(j)
+	return nil
+}
+
+// finish ends a job: its packet copy is free again, its signal fires, or its
+// fault stops the queue.
+func (q *Queue) finish(index uint64, j *job, completion uint64, slot int) {
+	q.p.remove(j)
+	if slot >= 0 {
+		q.freeCopies <- slot
+	}
+	q.mu.Lock()
+	delete(q.running, j)
+	q.mu.Unlock()
+	j.mu.Lock()
+	f := j.fault
+	j.mu.Unlock()
+	switch {
+	case f != nil:
+		f.PacketIndex = index
+		q.fail(f)
+	case j.stopped.Load():
+		q.p.Notify()
+	default:
+		if err := q.complete(completion, j.start, q.p.machine.Clock()); err != nil {
+			q.fail(packetFault(index, err))
+		}
+	}
+}
+
+// residency is how many groups of l the device holds at once: bounded by wave
+// slots, registers and LDS of each compute unit.
+func (p *Processor) residency(l *exec.Launch) int64 {
+	i := &p.info
+	waves := l.WavesPerGroup()
+	perSIMD := i.WavesPerSIMD
+	if l.VGPRs > 0 {
+		perSIMD = min(perSIMD, registersPerSIMD/l.VGPRs)
+	}
+	groups := max(1, perSIMD*i.SIMDsPerCU/waves)
+	if l.LDSBytes > 0 {
+		groups = min(groups, max(1, int(i.LDSPerCU/l.LDSBytes)))
+	}
+	return int64(groups) * int64(i.ComputeUnits)
+}
+
+// registersPerSIMD is the length of a SIMD's vector register file in VGPRs of
+// one wave: 512 on gfx90a and gfx94x (CDNA3 ISA, VGPRs).
+const registersPerSIMD = 512

@@ -1,0 +1,183 @@
+package exec
+
+import (
+	"fmt"
+	"math/bits"
+	"strings"
+	"sync/atomic"
+
+	"gfxrt/sim/isa"
+	"gfxrt/sim/lane"
+)
+
+// Observer watches a launch. It is chosen before the launch; waves of a
+// launch without one run a loop that knows nothing of it.
+type Observer struct {
+	// Want selects the waves to report; nil means all.
+	Want func(group [3]uint32, wave int) bool
+	// Step is called after each instruction, from the goroutine that runs the
+	// wave: calls for different groups may overlap.
+	Step func(TraceEvent)
+}
+
+// TraceEvent is one executed instruction.
+type TraceEvent struct {
+	Group  [3]uint32
+	Wave   int
+	PC     uint64
+	Text   string // disassembly
+	Exec   uint64 // EXEC before the instruction
+	Writes []RegWrite
+}
+
+// RegWrite is one register the instruction changed.
+type RegWrite struct {
+	Name   string   // "v3", "s[4]", "vcc", "exec", "scc", "a0"
+	Lanes  uint64   // vector registers: lanes that changed; 0 for scalars
+	Values []uint32 // vector: 64 values; scalar: one or two dwords
+}
+
+// runObserved is run with a report after each instruction.
+func (w *Wave) runObserved(budget int) int {
+	o := w.m.observe
+	if o.Want != nil && !o.Want(w.m.group, w.index) {
+		return w.run(budget)
+	}
+	done := 0
+	for done < budget && w.state == running {
+		prog, pc := w.prog, w.pc
+		if pc >= windowInsts {
+			w.jump(prog.base + uint64(pc)*4)
+			continue
+		}
+		in := &prog.insts[pc]
+		if atomic.LoadUint32(&in.form) == formUndecoded {
+			in = w.m.cache.decode(prog, pc)
+		}
+		snap := w.snapshot(in)
+		ev := TraceEvent{Group: w.m.group, Wave: w.index, PC: prog.base + uint64(pc)*4, Exec: w.exec()}
+		w.run(1)
+		done++
+		if in.i != nil {
+			ev.Text = w.m.target.Decoder.Format(in.i, ev.PC)
+		} else {
+			ev.Text = "not an instruction"
+		}
+		ev.Writes = w.changes(&snap)
+		o.Step(ev)
+	}
+	return done
+}
+
+// snapshot holds the registers an instruction may write.
+type snapshot struct {
+	s    [isa.OperandInt]uint32
+	scc  uint32
+	rows []lane.Row
+	at   []isa.Operand
+}
+
+func (w *Wave) snapshot(in *inst) snapshot {
+	s := snapshot{scc: w.scc}
+	copy(s.s[:], w.S[:isa.OperandInt])
+	if in.i == nil || !w.fits(in) {
+		return s
+	}
+	if o := in.i.Dst; o.IsVGPR() || o.IsAGPR() {
+		for k := range max(int(in.i.DstWords), 1) {
+			s.at = append(s.at, o+isa.Operand(k))
+			s.rows = append(s.rows, *w.row(o + isa.Operand(k)))
+		}
+	}
+	return s
+}
+
+func (w *Wave) fits(in *inst) bool {
+	return uint32(in.maxV) <= w.nv && uint32(in.maxA) <= w.na
+}
+
+// changes lists the registers that differ from the snapshot.
+func (w *Wave) changes(s *snapshot) []RegWrite {
+	var out []RegWrite
+	for k, o := range s.at {
+		r := w.row(o)
+		var m uint64
+		for l := range r {
+			if r[l] != s.rows[k][l] {
+				m |= 1 << l
+			}
+		}
+		if m != 0 {
+			name := fmt.Sprintf("v%d", o-isa.OperandVGPR)
+			if o.IsAGPR() {
+				name = fmt.Sprintf("a%d", o-isa.OperandAGPR)
+			}
+			out = append(out, RegWrite{Name: name, Lanes: m, Values: append([]uint32(nil), r[:]...)})
+		}
+	}
+	for o := range s.s {
+		if w.S[o] != s.s[o] {
+			out = append(out, RegWrite{Name: scalarName(isa.Operand(o)), Values: []uint32{w.S[o]}})
+		}
+	}
+	if w.scc != s.scc {
+		out = append(out, RegWrite{Name: "scc", Values: []uint32{w.scc}})
+	}
+	return out
+}
+
+var scalarNames = map[isa.Operand]string{
+	isa.OperandFlatScratchLo: "flat_scratch_lo", isa.OperandFlatScratchLo + 1: "flat_scratch_hi",
+	isa.OperandXnackMaskLo: "xnack_mask_lo", isa.OperandXnackMaskLo + 1: "xnack_mask_hi",
+	isa.OperandVCCLo: "vcc_lo", isa.OperandVCCHi: "vcc_hi", isa.OperandM0: "m0",
+	isa.OperandExecLo: "exec_lo", isa.OperandExecHi: "exec_hi", isa.OperandNull: "null",
+}
+
+func scalarName(o isa.Operand) string {
+	if n := scalarNames[o]; n != "" {
+		return n
+	}
+	if o >= isa.OperandTTMP && o < isa.OperandM0 {
+		return fmt.Sprintf("ttmp%d", o-isa.OperandTTMP)
+	}
+	return fmt.Sprintf("s%d", o)
+}
+
+// String prints the event as a trace line.
+func (e TraceEvent) String() string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "%d,%d,%d/%d %#x: %s", e.Group[0], e.Group[1], e.Group[2], e.Wave, e.PC, e.Text)
+	for _, r := range e.Writes {
+		if r.Lanes == 0 {
+			fmt.Fprintf(&b, "  %s=%#x", r.Name, r.Values[0])
+			continue
+		}
+		fmt.Fprintf(&b, "  %s=", r.Name)
+		writeLanes(&b, r)
+	}
+	return b.String()
+}
+
+// writeLanes prints changed lanes, runs of equal values folded.
+func writeLanes(b *strings.Builder, r RegWrite) {
+	first := bits.TrailingZeros64(r.Lanes)
+	same := true
+	for m := r.Lanes; m != 0; m &= m - 1 {
+		if r.Values[bits.TrailingZeros64(m)] != r.Values[first] {
+			same = false
+			break
+		}
+	}
+	if same {
+		fmt.Fprintf(b, "%#x(%d lanes)", r.Values[first], bits.OnesCount64(r.Lanes))
+		return
+	}
+	b.WriteByte('[')
+	sep := ""
+	for m := r.Lanes; m != 0; m &= m - 1 {
+		l := bits.TrailingZeros64(m)
+		fmt.Fprintf(b, "%s%d:%#x", sep, l, r.Values[l])
+		sep = " "
+	}
+	b.WriteByte(']')
+}

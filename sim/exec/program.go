@@ -1,0 +1,257 @@
+package exec
+
+import (
+	"fmt"
+	"sync"
+	"sync/atomic"
+	"unsafe"
+
+	"gfxrt/sim/isa"
+	"gfxrt/sim/lane"
+	"gfxrt/sim/mem"
+)
+
+// form is how an instruction's operands are resolved before its kernel runs.
+type form = uint32
+
+const (
+	formUndecoded form = iota // not looked at yet
+	formRun                   // in.run does everything: scalar, memory, control
+	formV1                    // fn(d, a), plain operands
+	formV2                    // fn(d, a, b)
+	formV3                    // fn(d, a, b, c)
+	formVCmp                  // cmp(a, b) to a scalar pair
+	formVFull                 // any VALU instruction with modifiers or masks
+)
+
+// sourceKind tells where a VALU source comes from.
+type sourceKind uint8
+
+const (
+	srcNone   sourceKind = iota
+	srcVector            // VGPRs or AccVGPRs
+	srcConst             // rows built at decode
+	srcScalar            // 32-bit scalar operand, splat
+	srcPair              // 64-bit scalar operand, splat to two rows
+)
+
+// source is a resolved VALU source operand.
+type source struct {
+	rows *lane.Row // srcConst
+	reg  isa.Operand
+	kind sourceKind
+	n    uint8 // rows
+	typ  lane.Type
+}
+
+// inst is one decoded instruction in executable form. form is written last,
+// atomically, so that other waves see a whole instruction or none.
+type inst struct {
+	form       form
+	size       uint32 // dwords
+	maxV, maxA uint16 // VGPR and AccVGPR rows the operands reach
+	dst        isa.Operand
+	nsrc       uint8
+	fn         lane.Fn
+	cmp        lane.CmpFn
+	run        func(w *Wave, in *inst)
+	src        [3]source
+	k          *lane.Kernel
+	m          *memOp
+	i          *isa.Inst
+	err        error // why the bytes are not an instruction
+}
+
+const (
+	windowShift = 14 // bytes of code in one window: 16 KiB
+	windowBytes = 1 << windowShift
+	windowInsts = windowBytes / 4
+)
+
+// window is a span of decoded code. Instructions sit at their dword offset,
+// so that a branch is an index.
+type window struct {
+	base  uint64
+	insts [windowInsts]inst
+}
+
+// codeCache maps code addresses to windows for all waves of a device.
+type codeCache struct {
+	space   *mem.Space
+	target  *Target
+	mu      sync.RWMutex
+	windows map[uint64]*window
+
+	decodeMu sync.Mutex
+	consts   map[constKey]*lane.Row
+}
+
+type constKey struct {
+	lo, hi uint32
+	wide   bool // odd rows hold hi
+	n      uint8
+}
+
+// NewCodeCache makes an empty cache of code decoded for target out of space.
+func newCodeCache(space *mem.Space, target *Target) *codeCache {
+	return &codeCache{space: space, target: target, windows: map[uint64]*window{}, consts: map[constKey]*lane.Row{}}
+}
+
+// window returns the window of the code address va.
+func (c *codeCache) window(va uint64) *window {
+	key := va >> windowShift
+	c.mu.RLock()
+	w := c.windows[key]
+	c.mu.RUnlock()
+	if w != nil {
+		return w
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if w = c.windows[key]; w == nil {
+		w = &window{base: key << windowShift}
+		c.windows[key] = w
+	}
+	return w
+}
+
+// invalidate forgets what was decoded from [va, va+n).
+func (c *codeCache) invalidate(va, n uint64) {
+	if n == 0 {
+		return
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if n>>windowShift > uint64(len(c.windows)) {
+		for k := range c.windows {
+			if base := k << windowShift; base+windowBytes > va && base < va+n {
+				delete(c.windows, k)
+			}
+		}
+		return
+	}
+	for k := va >> windowShift; k <= (va+n-1)>>windowShift; k++ {
+		delete(c.windows, k)
+	}
+}
+
+// maxInstBytes is the longest encoding of any family.
+const maxInstBytes = 20
+
+// decode fills the instruction at index i of win.
+func (c *codeCache) decode(win *window, i uint32) *inst {
+	c.decodeMu.Lock()
+	defer c.decodeMu.Unlock()
+	in := &win.insts[i]
+	if atomic.LoadUint32(&in.form) != formUndecoded {
+		return in
+	}
+	va := win.base + uint64(i)*4
+	in.size = 1
+	f := formRun
+	r := c.space.Find(va)
+	if r == nil {
+		in.run = runFetchFault
+	} else {
+		n := min(r.Size-(va-r.Base), maxInstBytes)
+		var buf [maxInstBytes]byte
+		copy(buf[:n], unsafe.Slice((*byte)(r.Ptr(va-r.Base)), n))
+		d, err := c.target.Decoder.Decode(buf[:n])
+		if err != nil {
+			in.err = fmt.Errorf("%w: % x", err, buf[:min(n, 8)])
+			in.run = runIllegal
+		} else {
+			in.i = &d
+			in.size = uint32(d.Size) / 4
+			f = c.compile(in)
+		}
+	}
+	atomic.StoreUint32(&in.form, f)
+	return in
+}
+
+// compile chooses form and functions for a decoded instruction.
+func (c *codeCache) compile(in *inst) form {
+	op := in.i.Op
+	in.dst = in.i.Dst
+	if f := special[op]; f != nil {
+		in.run = f
+		c.bound(in)
+		return formRun
+	}
+	switch in.i.Enc {
+	case isa.EncSOP1, isa.EncSOP2, isa.EncSOPC, isa.EncSOPK, isa.EncSOPP:
+		in.run = scalarOps[op]
+	case isa.EncSMEM:
+		in.run = c.compileSMEM(in)
+	case isa.EncDS, isa.EncFLAT, isa.EncMUBUF, isa.EncMTBUF:
+		in.run = c.compileVMEM(in)
+		c.bound(in)
+	case isa.EncVOP1, isa.EncVOP2, isa.EncVOPC, isa.EncVOP3, isa.EncVOP3P, isa.EncSDWA, isa.EncDPP:
+		return c.compileVALU(in)
+	}
+	if in.run == nil {
+		in.run = runUnimplemented
+	}
+	return formRun
+}
+
+// bound records how far the vector operands of in reach.
+func (c *codeCache) bound(in *inst) {
+	in.reach(in.i.Dst, int(in.i.DstWords))
+	for j, s := range in.i.Src {
+		in.reach(s, int(in.i.SrcWords[j]))
+	}
+}
+
+func (in *inst) reach(o isa.Operand, words int) {
+	switch {
+	case o.IsVGPR():
+		in.maxV = max(in.maxV, uint16(int(o-isa.OperandVGPR)+words))
+	case o.IsAGPR():
+		in.maxA = max(in.maxA, uint16(int(o-isa.OperandAGPR)+words))
+	}
+}
+
+// constant returns n rows that hold a constant in every lane; for types of
+// 64 bits odd rows hold the high dword.
+func (c *codeCache) constant(lo, hi uint32, wide bool, n int) *lane.Row {
+	k := constKey{lo: lo, hi: hi, wide: wide, n: uint8(n)}
+	if r := c.consts[k]; r != nil {
+		return r
+	}
+	rows := make([]lane.Row, n)
+	for i := range rows {
+		v := lo
+		if wide && i&1 == 1 {
+			v = hi
+		}
+		lane.Splat(&rows[i], v)
+	}
+	c.consts[k] = &rows[0]
+	return &rows[0]
+}
+
+func typeRows(t lane.Type) int {
+	switch t {
+	case lane.TypeNone, lane.Mask:
+		return 0
+	case lane.B64, lane.I64, lane.U64, lane.F64, lane.V2F32, lane.V2I32, lane.V2B32:
+		return 2
+	case lane.B96:
+		return 3
+	case lane.B128:
+		return 4
+	case lane.B256:
+		return 8
+	case lane.B512:
+		return 16
+	case lane.B1024:
+		return 32
+	}
+	return 1
+}
+
+func is16(t lane.Type) bool {
+	return t == lane.B16 || t == lane.I16 || t == lane.U16 || t == lane.F16 || t == lane.BF16
+}

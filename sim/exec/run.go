@@ -1,0 +1,161 @@
+package exec
+
+import (
+	"fmt"
+	"sync/atomic"
+
+	"gfxrt/runtime/device"
+	"gfxrt/sim/isa"
+	"gfxrt/sim/lane"
+)
+
+// run executes up to budget instructions, until the wave ends, faults, waits
+// or yields. It returns how many it executed.
+func (w *Wave) run(budget int) int {
+	left := budget
+	for ; left > 0 && w.state == running; left-- {
+		if w.pc >= windowInsts {
+			w.jump(w.prog.base + uint64(w.pc)*4)
+		}
+		in := &w.prog.insts[w.pc]
+		w.at = w.pc
+		f := atomic.LoadUint32(&in.form)
+		if f == formUndecoded {
+			in = w.m.cache.decode(w.prog, w.pc)
+			f = in.form
+		}
+		w.pc += in.size
+		if f == formRun {
+			in.run(w, in)
+			continue
+		}
+		if uint32(in.maxV) > w.limit || uint32(in.maxA) > w.na {
+			if !w.reachSlow(in) {
+				continue
+			}
+			if w.gprIdx {
+				f = formVFull
+			}
+		}
+		switch f {
+		case formV1:
+			w.env.Mode = lane.Mode(w.mode)
+			in.fn(w.row(in.dst), w.operand(in, 0), nil, nil, w.exec(), &w.env)
+		case formV2:
+			w.env.Mode = lane.Mode(w.mode)
+			in.fn(w.row(in.dst), w.operand(in, 0), w.operand(in, 1), nil, w.exec(), &w.env)
+		case formV3:
+			w.env.Mode = lane.Mode(w.mode)
+			in.fn(w.row(in.dst), w.operand(in, 0), w.operand(in, 1), w.operand(in, 2), w.exec(), &w.env)
+		case formVCmp:
+			w.env.Mode = lane.Mode(w.mode)
+			w.setS64(in.dst, in.cmp(w.operand(in, 0), w.operand(in, 1), w.exec(), &w.env))
+		default:
+			w.vfull(in)
+		}
+	}
+	w.executed += uint64(budget - left)
+	return budget - left
+}
+
+// reachSlow decides about a vector instruction whose registers are not
+// plainly within the limit: it reports whether to execute it.
+func (w *Wave) reachSlow(in *inst) bool {
+	if w.vskip {
+		return false
+	}
+	if uint32(in.maxV) <= w.nv && uint32(in.maxA) <= w.na {
+		return true
+	}
+	w.illegal(in, "an operand reaches VGPR %d or AccVGPR %d; the wave has %d and %d", max(in.maxV, 1)-1, max(in.maxA, 1)-1, w.nv, w.na)
+	return false
+}
+
+// reaches is the check for instructions executed through inst.run.
+func (w *Wave) reaches(in *inst) bool {
+	if uint32(in.maxV) <= w.limit && uint32(in.maxA) <= w.na {
+		return true
+	}
+	return w.reachSlow(in)
+}
+
+// setLimit recomputes limit after gprIdx or vskip changed.
+func (w *Wave) setLimit() {
+	w.limit = w.nv
+	if w.gprIdx || w.vskip {
+		w.limit = 0
+	}
+}
+
+// jump continues at the code address va.
+func (w *Wave) jump(va uint64) {
+	if va&3 != 0 {
+		w.setFault(device.FaultMemory, -1, va, fmt.Sprintf("jump to %#x, which is not a multiple of 4", va))
+		return
+	}
+	if w.prog == nil || va-w.prog.base >= windowBytes {
+		w.prog = w.m.cache.window(va)
+	}
+	w.pc = uint32(va-w.prog.base) / 4
+}
+
+// pcAddr is the address of the next instruction.
+func (w *Wave) pcAddr() uint64 { return w.prog.base + uint64(w.pc)*4 }
+
+// atAddr is the address of the instruction being executed. After a taken
+// branch it is only meaningful for that instruction's own faults.
+func (w *Wave) atAddr() uint64 { return w.prog.base + uint64(w.at)*4 }
+
+// setFault stops the wave. The first fault stays.
+func (w *Wave) setFault(kind device.FaultKind, lane int, addr uint64, reason string) {
+	if w.state == faulted {
+		return
+	}
+	w.state = faulted
+	w.fault = &device.Fault{
+		Kind: kind, Reason: reason, KernelObject: w.m.kobj, Group: w.m.group,
+		Wave: w.index, Lane: lane, PC: w.atAddr(), Addr: addr,
+	}
+	if in := &w.prog.insts[w.at]; in.i != nil {
+		w.fault.Instruction = w.m.target.Decoder.Format(in.i, w.fault.PC)
+	}
+}
+
+func (w *Wave) illegal(in *inst, format string, args ...any) {
+	w.setFault(device.FaultIllegal, -1, 0, fmt.Sprintf(format, args...))
+}
+
+func runIllegal(w *Wave, in *inst) {
+	w.setFault(device.FaultIllegal, -1, 0, in.err.Error())
+}
+
+func runUnimplemented(w *Wave, in *inst) {
+	w.setFault(device.FaultUnimplemented, -1, 0, fmt.Sprintf("%s has no implementation for %s", in.i.Op, w.m.target.Name))
+}
+
+func runFetchFault(w *Wave, in *inst) {
+	va := w.atAddr()
+	// The page may be mapped by the time another wave comes here.
+	atomic.StoreUint32(&in.form, formUndecoded)
+	w.setFault(device.FaultMemory, -1, va, "instruction fetch from "+fmt.Sprintf("%#x: ", va)+w.m.space.Describe(va))
+}
+
+// branch continues n dwords after the next instruction.
+func (w *Wave) branch(n int64) {
+	if t := int64(w.pc) + n; t >= 0 && t < windowInsts {
+		w.pc = uint32(t)
+		return
+	}
+	w.jump(w.pcAddr() + uint64(n*4))
+}
+
+func (w *Wave) branchIf(cond bool, in *inst) {
+	if cond {
+		w.branch(int64(int16(in.i.Imm)))
+	}
+}
+
+// special holds the instructions that touch control flow, wave state, or
+// lanes in ways no lane kernel does. It is filled by init functions so that
+// the tables can refer to functions that refer to it.
+var special [isa.NumOps]func(w *Wave, in *inst)

@@ -1,0 +1,302 @@
+package exec
+
+import (
+	"gfxrt/sim/isa"
+	"gfxrt/sim/lane"
+)
+
+// kernels is lane.Kernels by opcode.
+var kernels = func() (t [isa.NumOps]*lane.Kernel) {
+	for op := isa.Op(1); op < isa.NumOps; op++ {
+		if k, ok := lane.Kernels[op.String()]; ok {
+			t[op] = &k
+		}
+	}
+	return t
+}()
+
+// compileVALU resolves the operands of a vector instruction.
+func (c *codeCache) compileVALU(in *inst) form {
+	k := kernels[in.i.Op]
+	if k == nil {
+		in.run = runUnimplemented
+		return formRun
+	}
+	in.k, in.fn, in.cmp = k, k.Fn, k.Cmp
+	i := in.i
+	plain := i.Enc != isa.EncSDWA && i.Enc != isa.EncDPP && i.Neg|i.NegHi|i.Abs|i.OMod == 0 &&
+		i.Flags&isa.FlagClamp == 0 && !k.Packed && !k.CarryIn && !k.CarryOut && !k.CmpX && !k.DstIsSrc
+	if i.OpSel != 0 || (is16(k.Dst) && k.KeepHigh) {
+		plain = false
+	}
+	for j, t := range k.Src {
+		if t == lane.TypeNone || t == lane.Mask {
+			continue
+		}
+		if k.DstIsSrc && i.Src[j] == isa.OperandNone {
+			continue
+		}
+		s := &in.src[j]
+		s.typ, s.reg, s.n = t, i.Src[j], uint8(typeRows(t))
+		c.compileSource(in, s)
+		in.nsrc = uint8(j + 1)
+	}
+	if in.cmp == nil {
+		in.reach(in.dst, typeRows(k.Dst))
+	}
+	switch {
+	case !plain:
+		return formVFull
+	case in.cmp != nil:
+		return formVCmp
+	case in.nsrc == 1:
+		return formV1
+	case in.nsrc == 2:
+		return formV2
+	case in.nsrc == 3:
+		return formV3
+	}
+	return formVFull
+}
+
+func (c *codeCache) compileSource(in *inst, s *source) {
+	o := s.reg
+	in.reach(o, int(s.n))
+	switch {
+	case o == isa.OperandNone:
+		s.kind = srcNone
+	case o.IsVGPR() || o.IsAGPR():
+		s.kind = srcVector
+	case o == isa.OperandLiteral:
+		lo, hi := lane.LiteralValue(s.typ, uint32(in.i.Literal))
+		s.rows, s.kind = c.constant(lo, hi, wideConst(s.typ, in.k), int(s.n)), srcConst
+	case o >= isa.OperandInt && o <= 208, o >= isa.OperandHalf && o <= isa.OperandInv2Pi:
+		lo, hi := lane.ConstValue(elementType(s.typ, in.k), uint16(o))
+		s.rows, s.kind = c.constant(lo, hi, wideConst(s.typ, in.k), int(s.n)), srcConst
+	case s.n == 2:
+		s.kind = srcPair
+	default:
+		s.kind = srcScalar
+	}
+}
+
+// elementType is the type an inline constant expands to: for the tuples of
+// matrix instructions that of one element.
+func elementType(t lane.Type, k *lane.Kernel) lane.Type {
+	if !k.Matrix {
+		return t
+	}
+	if k.Dst == lane.F64 || matrixIsF64(k) {
+		return lane.F64
+	}
+	return lane.B32
+}
+
+func wideConst(t lane.Type, k *lane.Kernel) bool {
+	if k.Matrix {
+		return matrixIsF64(k)
+	}
+	return typeRows(t) == 2
+}
+
+// matrixIsF64 tells the f64 matrix instructions by their A operand.
+func matrixIsF64(k *lane.Kernel) bool { return k.Matrix && k.Src[0] == lane.F64 }
+
+// operand returns the rows of source j.
+func (w *Wave) operand(in *inst, j int) *lane.Row {
+	s := &in.src[j]
+	switch s.kind {
+	case srcVector:
+		return w.row(s.reg)
+	case srcConst:
+		return s.rows
+	case srcScalar:
+		r := &w.tmp.src[j][0]
+		lane.Splat(r, w.s32(s.reg, in.i.Literal))
+		return r
+	case srcPair:
+		x := w.s64(s.reg, in.i.Literal, s.typ)
+		lane.Splat(&w.tmp.src[j][0], uint32(x))
+		lane.Splat(&w.tmp.src[j][1], uint32(x>>32))
+		return &w.tmp.src[j][0]
+	}
+	return nil
+}
+
+// vfull executes a vector instruction with any modifiers.
+func (w *Wave) vfull(in *inst) {
+	k, i := in.k, in.i
+	exec := w.exec()
+	e := &w.env
+	e.Mode = lane.Mode(w.mode)
+	e.Clamp = i.Flags&isa.FlagClamp != 0
+	e.CarryIn, e.CarryOut = 0, 0
+	if k.Packed || k.Matrix {
+		e.OpSel, e.OpSelHi, e.NegLo, e.NegHi, e.Abs = i.OpSel, i.OpSelHi, i.Neg, i.NegHi, i.Abs
+		e.Cbsz, e.Abid, e.Blgp = i.Cbsz, i.Abid, i.Blgp
+	}
+	if k.CarryIn {
+		e.CarryIn = w.maskIn(in)
+	}
+	var p [3]*lane.Row
+	for j := range int(in.nsrc) {
+		if in.src[j].kind == srcNone {
+			continue
+		}
+		r, ok := w.indexed(in, j)
+		if !ok {
+			return
+		}
+		p[j] = r
+	}
+	write := exec
+	if i.Enc == isa.EncDPP {
+		t := &w.tmp.src[0][0]
+		write = lane.DPPSource(t, p[0], int(in.src[0].n), exec, i.DPP.Ctrl, i.DPP.RowMask, i.DPP.BankMask, i.Flags&isa.FlagBoundCtrl != 0)
+		p[0] = t
+	}
+	if !k.Packed && !k.Matrix {
+		w.inputModifiers(in, &p)
+	}
+	if k.Cmp != nil {
+		w.storeMask(in, k.Cmp(p[0], p[1], write, e))
+		return
+	}
+	d, ok := w.indexedDst(in)
+	if !ok {
+		return
+	}
+	if k.DstIsSrc {
+		p[2] = d
+	}
+	w.store(in, d, &p, write)
+	if k.CarryOut {
+		w.setS64(i.SDst, e.CarryOut)
+	}
+}
+
+// store runs the kernel and puts its result where the destination selectors
+// say.
+func (w *Wave) store(in *inst, d *lane.Row, p *[3]*lane.Row, exec uint64) {
+	k, i, e := in.k, in.i, &w.env
+	sdwa := i.Enc == isa.EncSDWA && (i.SDWA.DstSel != 6 || i.SDWA.DstUnused == 1)
+	half := !k.Packed && is16(k.Dst) && (k.KeepHigh || i.OpSel&8 != 0) && i.Enc == isa.EncVOP3
+	omod := i.OMod != 0 || e.Clamp
+	if !sdwa && !half && !(omod && isFloat(k)) {
+		k.Fn(d, p[0], p[1], p[2], exec, e)
+		return
+	}
+	t := &w.tmp.dst[0]
+	k.Fn(t, p[0], p[1], p[2], exec, e)
+	if omod && isFloat(k) {
+		lane.OutMod(t, k.Dst, exec, i.OMod, e.Clamp, lane.Mode(w.mode))
+	}
+	switch {
+	case sdwa:
+		lane.SDWADest(d, t, exec, i.SDWA.DstSel, i.SDWA.DstUnused)
+	case half:
+		lane.Merge16(d, t, exec, i.OpSel&8 != 0, k.KeepHigh)
+	default:
+		dst, src := lane.Rows(d, typeRows(k.Dst)), lane.Rows(t, typeRows(k.Dst))
+		for r := range dst {
+			copyLanes(&dst[r], &src[r], exec)
+		}
+	}
+}
+
+func copyLanes(d, s *lane.Row, exec uint64) {
+	if exec == ^uint64(0) {
+		*d = *s
+		return
+	}
+	for l := range d {
+		if exec>>l&1 != 0 {
+			d[l] = s[l]
+		}
+	}
+}
+
+func isFloat(k *lane.Kernel) bool {
+	return !k.Packed && !k.Matrix && (k.Dst == lane.F16 || k.Dst == lane.F32 || k.Dst == lane.F64)
+}
+
+// inputModifiers applies SDWA or op_sel selection, then abs and neg.
+func (w *Wave) inputModifiers(in *inst, p *[3]*lane.Row) {
+	i := in.i
+	for j := range int(in.nsrc) {
+		if p[j] == nil {
+			continue
+		}
+		s := &in.src[j]
+		t := &w.tmp.src[j][0]
+		if i.Enc == isa.EncSDWA && j < 2 {
+			sel := i.SDWA.Src0Sel
+			if j == 1 {
+				sel = i.SDWA.Src1Sel
+			}
+			if sext := i.SDWA.Sext>>j&1 != 0; sel != 6 || sext {
+				lane.SDWASource(t, p[j], sel, sext)
+				p[j] = t
+			}
+		} else if i.OpSel>>j&1 != 0 && is16(s.typ) {
+			lane.Select16(t, p[j], true)
+			p[j] = t
+		}
+		if neg, abs := i.Neg>>j&1 != 0, i.Abs>>j&1 != 0; neg || abs {
+			lane.ApplyNegAbs(t, p[j], s.typ, neg, abs)
+			p[j] = t
+		}
+	}
+}
+
+// maskIn reads the mask operand: the Mask-typed source, or VCC for the
+// instructions that read it implicitly.
+func (w *Wave) maskIn(in *inst) uint64 {
+	for j, t := range in.k.Src {
+		if t == lane.Mask && in.i.Src[j] != isa.OperandNone {
+			return w.s64(in.i.Src[j], in.i.Literal, lane.B64)
+		}
+	}
+	return w.vcc()
+}
+
+// storeMask writes a compare result to its scalar pair, and to EXEC for cmpx.
+func (w *Wave) storeMask(in *inst, m uint64) {
+	w.setS64(in.dst, m)
+	if in.k.CmpX {
+		w.setExec(m)
+	}
+}
+
+// Modes of s_set_gpr_idx_on, M0[15:12] (Vega ISA, VGPR Indexing).
+const (
+	gprIdxSrc0 = 1 << iota
+	gprIdxSrc1
+	gprIdxSrc2
+	gprIdxDst
+)
+
+// indexed is operand with VGPR indexing applied.
+func (w *Wave) indexed(in *inst, j int) (*lane.Row, bool) {
+	s := &in.src[j]
+	if !w.gprIdx || s.kind != srcVector || !s.reg.IsVGPR() || w.S[isa.OperandM0]>>12>>j&1 == 0 {
+		return w.operand(in, j), true
+	}
+	return w.indexedRow(in, s.reg, int(s.n))
+}
+
+func (w *Wave) indexedDst(in *inst) (*lane.Row, bool) {
+	if !w.gprIdx || !in.dst.IsVGPR() || w.S[isa.OperandM0]>>12&gprIdxDst == 0 {
+		return w.row(in.dst), true
+	}
+	return w.indexedRow(in, in.dst, typeRows(in.k.Dst))
+}
+
+func (w *Wave) indexedRow(in *inst, o isa.Operand, n int) (*lane.Row, bool) {
+	i := uint32(o-isa.OperandVGPR) + w.S[isa.OperandM0]&0xff
+	if i+uint32(n) > w.nv {
+		w.illegal(in, "VGPR index %d (base %d, M0 index %d) is beyond the %d registers of the wave", i, o-isa.OperandVGPR, w.S[isa.OperandM0]&0xff, w.nv)
+		return nil, false
+	}
+	return w.row(isa.OperandVGPR + isa.Operand(i)), true
+}
