@@ -1,16 +1,5 @@
 package lane
 
-// floatFormat describes one of the formats that output modifiers know.
-type floatFormat struct {
-	mant, exp uint // field widths in bits
-}
-
-var (
-	formatF16 = floatFormat{10, 5}
-	formatF32 = floatFormat{23, 8}
-	formatF64 = floatFormat{52, 11}
-)
-
 // OutMod applies the output modifiers to the results d of type t in the lanes
 // of exec: omod (1 *2, 2 *4, 3 /2), then clamp to [0, 1]. 64-bit types use two
 // rows. Types other than F16, F32 and F64 are left alone: integer kernels
@@ -23,12 +12,12 @@ var (
 // clamp keeps -0, which is not below zero. A NaN becomes 0 with DX10_CLAMP and
 // is kept without (CDNA3 ISA, "MODE register": DX10_CLAMP).
 func OutMod(d *Row, t Type, exec uint64, omod uint8, clamp bool, m Mode) {
-	f, denorm, round := formatF32, m>>4, m
+	f, denorm, round := fmtF32, m>>4, m
 	switch t {
 	case F16:
-		f, denorm, round = formatF16, m>>6, m>>2
+		f, denorm, round = fmtF16, m>>6, m>>2
 	case F64:
-		f, denorm, round = formatF64, m>>6, m>>2
+		f, denorm, round = fmtF64, m>>6, m>>2
 	case F32:
 	default:
 		return
@@ -59,7 +48,7 @@ func OutMod(d *Row, t Type, exec uint64, omod uint8, clamp bool, m Mode) {
 			v = f.scale(v, [4]int{0, 1, 2, -1}[omod&3], round&3)
 		}
 		if clamp {
-			v = f.clamp(v, one<<f.mant, m&modeDX10Clamp != 0)
+			v = f.clamp(v, one<<f.man, m&modeDX10Clamp != 0)
 		}
 		d[i] = uint32(v)
 		if t == F64 {
@@ -69,10 +58,10 @@ func OutMod(d *Row, t Type, exec uint64, omod uint8, clamp bool, m Mode) {
 }
 
 // clamp returns v clamped to [0, one], all as bit patterns.
-func (f floatFormat) clamp(v, one uint64, nanToZero bool) uint64 {
-	sign := v >> (f.mant + f.exp)
-	mag := v &^ (sign << (f.mant + f.exp))
-	inf := (uint64(1)<<f.exp - 1) << f.mant
+func (f format) clamp(v, one uint64, nanToZero bool) uint64 {
+	sign := v >> (f.man + f.exp)
+	mag := v &^ (sign << (f.man + f.exp))
+	inf := (uint64(1)<<f.exp - 1) << f.man
 	switch {
 	case mag > inf:
 		if nanToZero {
@@ -88,21 +77,21 @@ func (f floatFormat) clamp(v, one uint64, nanToZero bool) uint64 {
 }
 
 // scale multiplies v by 2^by, flushing denormals and the sign of zero.
-func (f floatFormat) scale(v uint64, by int, round Mode) uint64 {
+func (f format) scale(v uint64, by int, round Mode) uint64 {
 	maxExp := int(1)<<f.exp - 1
-	e := int(v >> f.mant & uint64(maxExp))
-	sign := v >> (f.mant + f.exp) << (f.mant + f.exp)
+	e := int(v >> f.man & uint64(maxExp))
+	sign := v >> (f.man + f.exp) << (f.man + f.exp)
 	switch {
 	case e == maxExp: // infinity and NaN
 		return v
 	case e == 0 || e+by <= 0:
 		return 0
 	case e+by >= maxExp:
-		inf := uint64(maxExp) << f.mant
+		inf := uint64(maxExp) << f.man
 		if round == 3 || round == 1 && sign != 0 || round == 2 && sign == 0 {
 			return sign | (inf - 1)
 		}
 		return sign | inf
 	}
-	return v + uint64(int64(by)<<f.mant)
+	return v + uint64(int64(by)<<f.man)
 }
