@@ -151,6 +151,7 @@ func (c *Classic) Service(s *Server) (served int, err error) {
 		c.err = err
 		return 0, err
 	}
+	s.textLeft = MaxText
 	// The stack is last in, first out.
 	for i := len(c.chain) - 1; i >= 0; i-- {
 		if err := c.answer(c.chain[i], s); err != nil {

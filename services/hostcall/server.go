@@ -62,7 +62,14 @@ type Server struct {
 	messages messages
 	packet   packet
 	text     []byte
+	textLeft int // of MaxText, in this drain
 }
+
+// MaxText bounds the text that one drain prints, in bytes: a short hostile
+// format may ask for a megabyte of padding in every lane.
+const MaxText = 256 << 20
+
+var errText = fmt.Errorf("one drain prints more than %d bytes: %w", MaxText, ErrRequest)
 
 func (s *Server) fail(lane int, service string, err error) {
 	if s.Failed != nil {
@@ -119,8 +126,13 @@ func (s *Server) printf(lane int, slot *[laneWords]uint64) uint64 {
 	if !done {
 		return desc
 	}
+	if s.textLeft <= 0 {
+		s.fail(lane, "printf", errText)
+		return failed
+	}
 	text, stream, n, err := printf.Message(s.text[:0], data)
 	s.text = text
+	s.textLeft -= n
 	s.messages.keep()
 	w, name := s.Stdout, "stdout"
 	if stream == printf.Stderr {
