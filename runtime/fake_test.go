@@ -329,7 +329,8 @@ func (q *fakeQueue) consume() {
 			return
 		}
 		if q.d.run != nil {
-			q.d.run(q, &k)
+			seen := k // k itself stays on the stack
+			q.d.run(q, &seen)
 		}
 		if q.hold {
 			q.held = append(q.held, k)

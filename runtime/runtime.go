@@ -9,6 +9,7 @@ import (
 	"os"
 	"slices"
 	"sync"
+	"sync/atomic"
 
 	"gfxrt/runtime/device"
 )
@@ -33,28 +34,72 @@ type Runtime struct {
 	buffers  map[*Buffer]struct{}
 	streams  map[*Stream]struct{}
 	modules  []*Module // in load order
-	internal *Stream   // for init and fini kernels; guarded by load
-	services services
+	internal *Stream   // for init and fini kernels; changed with load held too
+	// serviceErr is why no stream works any more.
+	serviceErr error
+	services   services
 }
 
 type options struct {
 	stdout, stderr io.Writer
 	stack          uint32
 	queuePackets   uint32
+	diagnose       func(error)
 }
 
 // Option changes how a Runtime behaves.
 type Option func(*options) error
 
 // WithOutput sends what kernels print to these writers instead of os.Stdout
-// and os.Stderr. A write happens before the printing lane continues.
+// and os.Stderr. A write happens before the printing lane continues, so a
+// writer that waits for a launch waits for ever.
 func WithOutput(stdout, stderr io.Writer) Option {
 	return func(o *options) error {
 		if stdout == nil || stderr == nil {
 			return fmt.Errorf("output: nil writer: %w", ErrInvalidArgument)
 		}
-		o.stdout, o.stderr = stdout, stderr
+		mu := new(sync.Mutex) // one: the two may be the same writer
+		o.stdout, o.stderr = &lockedWriter{mu, stdout}, &lockedWriter{mu, stderr}
 		return nil
+	}
+}
+
+// lockedWriter lets the goroutines of several services write.
+type lockedWriter struct {
+	mu *sync.Mutex
+	w  io.Writer
+}
+
+func (l *lockedWriter) Write(p []byte) (int, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.w.Write(p)
+}
+
+// WithDiagnostics has f called for each request of a kernel that the host could
+// not serve (hostcall: a malformed message, an unknown function, memory that
+// there is not) instead of a line on stderr for the first few. The lane that
+// asked gets the failure too. A kernel can cause it at any rate.
+func WithDiagnostics(f func(error)) Option {
+	return func(o *options) error {
+		if f == nil {
+			return fmt.Errorf("diagnostics: nil function: %w", ErrInvalidArgument)
+		}
+		o.diagnose = f
+		return nil
+	}
+}
+
+// maxDiagnostics bounds the lines that a kernel can cause on stderr.
+const maxDiagnostics = 20
+
+func diagnoseTo(w io.Writer) func(error) {
+	var n atomic.Int64
+	return func(err error) {
+		if n.Add(1) <= maxDiagnostics {
+			// There is nobody left to tell that this cannot be told.
+			_, _ = fmt.Fprintf(w, "gfxrt: %v\n", err)
+		}
 	}
 }
 
@@ -104,6 +149,9 @@ func New(dev device.Device, opts ...Option) (*Runtime, error) {
 		if err := f(&o); err != nil {
 			return nil, fmt.Errorf("runtime: %w", err)
 		}
+	}
+	if o.diagnose == nil {
+		o.diagnose = diagnoseTo(o.stderr)
 	}
 	rt := &Runtime{
 		dev: dev, info: dev.Info(), opts: o,
@@ -168,7 +216,7 @@ func (rt *Runtime) closeModules() error {
 		}
 	}
 	if rt.internal != nil {
-		errs = append(errs, rt.internal.close())
+		errs = append(errs, rt.dropInternal())
 	}
 	return errors.Join(errs...)
 }
@@ -180,7 +228,9 @@ func (rt *Runtime) runInternal(ctx context.Context, k *Kernel) error {
 		if err != nil {
 			return err
 		}
+		rt.mu.Lock()
 		rt.internal = s
+		rt.mu.Unlock()
 	}
 	one := Dim3{1, 1, 1}
 	d, err := rt.plan(k, LaunchConfig{Grid: one, Block: one}, nil)
@@ -200,8 +250,10 @@ func (rt *Runtime) runInternal(ctx context.Context, k *Kernel) error {
 
 // dropInternal stops the queue of init and fini kernels.
 func (rt *Runtime) dropInternal() error {
+	rt.mu.Lock()
 	s := rt.internal
 	rt.internal = nil
+	rt.mu.Unlock()
 	return s.close()
 }
 

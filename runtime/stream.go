@@ -80,13 +80,16 @@ func (rt *Runtime) NewStream() (*Stream, error) {
 		return nil, fmt.Errorf("new stream: %w", err)
 	}
 	rt.mu.Lock()
-	closed := rt.closed
-	if !closed {
+	err = rt.serviceErr
+	if rt.closed {
+		err = fmt.Errorf("runtime: %w", ErrClosed)
+	}
+	if err == nil {
 		rt.streams[s] = struct{}{}
 	}
 	rt.mu.Unlock()
-	if closed {
-		return nil, fmt.Errorf("new stream: runtime: %w", errors.Join(ErrClosed, s.close()))
+	if err != nil {
+		return nil, fmt.Errorf("new stream: %w", errors.Join(err, s.close()))
 	}
 	return s, nil
 }
