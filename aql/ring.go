@@ -66,15 +66,19 @@ func AttachRing(write, read *uint64, packets []byte) (*Ring, error) {
 }
 
 func (r *Ring) word(index uint64) *uint32 {
-	return (*uint32)(unsafe.Pointer(&r.packets[(index&r.mask)*PacketSize]))
+	return (*uint32)(unsafe.Pointer(&r.packets[r.Offset(index)]))
 }
 
 func (r *Ring) slot(index uint64) *Packet {
-	return (*Packet)(r.packets[(index&r.mask)*PacketSize:])
+	return (*Packet)(r.packets[r.Offset(index):])
 }
 
 // Size returns the number of packets the ring holds.
 func (r *Ring) Size() uint32 { return uint32(r.mask + 1) }
+
+// Offset returns where a packet's slot lies, in bytes from the ring's base:
+// dispatch_ptr is the queue's base address plus this.
+func (r *Ring) Offset(index uint64) uint64 { return (index & r.mask) * PacketSize }
 
 // WriteIndex reads write_dispatch_id with acquire order.
 func (r *Ring) WriteIndex() uint64 { return atomic.LoadUint64(r.write) }

@@ -74,6 +74,9 @@ func TestPublishOrderAndWrap(t *testing.T) {
 		if !r.Read(i, &out) || out != in {
 			t.Fatalf("packet %d: read %x\nwant %x", i, out, in)
 		}
+		if r.Offset(i) != i%16*64 {
+			t.Fatalf("slot %d at offset %d", i, r.Offset(i))
+		}
 		r.Retire(i)
 		if q.ReadDispatchID != i+1 || r.Read(i, &out) {
 			t.Fatalf("packet %d still there after Retire", i)

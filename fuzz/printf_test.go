@@ -1,6 +1,7 @@
 package fuzz
 
 import (
+	"encoding/binary"
 	"errors"
 	"testing"
 
@@ -33,6 +34,42 @@ func FuzzPrintfFormat(f *testing.F) {
 			if control == 2 && !errors.Is(err, printf.ErrMessage) || control < 2 && err == nil && byte(stream) != control {
 				t.Fatalf("control %d: stream %d, %v", control, stream, err)
 			}
+		}
+	})
+}
+
+// FuzzPrintfFIFO decodes a printf buffer that a device has filled with
+// arbitrary bytes, both as HIP and as OpenCL records.
+func FuzzPrintfFIFO(f *testing.F) {
+	hip := func(flags byte, body string) []byte {
+		b := binary.LittleEndian.AppendUint32(nil, uint32(4+len(body))<<2|uint32(flags))
+		return append(b, body...)
+	}
+	f.Add(uint32(1<<31), "%d", uint32(4), uint32(8), hip(0, "x%d\n\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00"))
+	f.Add(uint32(28), "%s %v4hhd", uint32(8), uint32(4), append([]byte{1, 0, 0, 0}, "abcd\x01\x02\x03\x04\xe9\xc3\xa5\xf5"...))
+	f.Add(uint32(12), "const", uint32(0), uint32(0), hip(2, "\x01\x00\x00\x00\x00\x00\x00\x00"))
+	f.Fuzz(func(t *testing.T, used uint32, format string, size1, size2 uint32, records []byte) {
+		mem := make([]byte, 8+max(8, min(len(records), 1<<12)))
+		fifo, err := printf.NewFIFO(mem)
+		if err != nil {
+			t.Fatal(err)
+		}
+		copy(mem[8:], records)
+		binary.LittleEndian.PutUint32(mem, used)
+		total := 0
+		emit := func(_ printf.Stream, text []byte) error {
+			total += len(text)
+			if len(text) == 0 || total > 64<<20 {
+				t.Fatalf("emitted %d bytes, %d in all", len(text), total)
+			}
+			return nil
+		}
+		_ = fifo.DecodeHIP(map[uint64][]byte{1: []byte(format)}, emit)
+		total = 0
+		_ = fifo.DecodeOpenCL(map[uint32]printf.OpenCLFormat{1: {Format: []byte(format), Sizes: []uint32{size1, size2}}}, emit)
+		fifo.Reset()
+		if err := fifo.DecodeHIP(nil, emit); err != nil {
+			t.Fatalf("after Reset: %v", err)
 		}
 	})
 }

@@ -409,17 +409,17 @@ func (w *walker) digits(s spec, prefix, d string) error {
 			d = ""
 		}
 	}
-	zeros := max(0, s.prec-len(d))
+	lead := max(0, s.prec-len(d))
 	switch {
-	case s.alt && s.conv == 'o' && zeros == 0 && (!isZero || d == ""):
-		zeros = 1
+	case s.alt && s.conv == 'o' && lead == 0 && (!isZero || d == ""):
+		lead = 1
 	case s.alt && s.conv == 'x' && !isZero:
 		prefix += "0x"
 	case s.alt && s.conv == 'X' && !isZero:
 		prefix += "0X"
 	}
-	body := make([]byte, 0, zeros+len(d))
-	for range zeros {
+	body := make([]byte, 0, lead+len(d))
+	for range lead {
 		body = append(body, '0')
 	}
 	body = append(body, d...)
@@ -429,6 +429,11 @@ func (w *walker) digits(s spec, prefix, d string) error {
 	return w.emit(s, []byte(prefix), string(body))
 }
 
+const (
+	spaces = "                                                                "
+	zeros  = "0000000000000000000000000000000000000000000000000000000000000000"
+)
+
 // emit appends prefix and body padded to the width: zeros go between them.
 func (w *walker) emit(s spec, prefix []byte, body string) error {
 	n := len(prefix) + len(body)
@@ -436,21 +441,21 @@ func (w *walker) emit(s spec, prefix []byte, body string) error {
 	if n+pad > w.room() {
 		return fmt.Errorf("%d bytes after %d: %w", n+pad, len(w.out)-w.start, ErrLimit)
 	}
-	fill := func(c byte) {
-		for range pad {
-			w.out = append(w.out, c)
+	fill := func(run string) {
+		for left := pad; left > 0; left -= len(run) {
+			w.out = append(w.out, run[:min(left, len(run))]...)
 		}
 	}
 	if !s.minus && !s.zero {
-		fill(' ')
+		fill(spaces)
 	}
 	w.out = append(w.out, prefix...)
 	if !s.minus && s.zero {
-		fill('0')
+		fill(zeros)
 	}
 	w.out = append(w.out, body...)
 	if s.minus {
-		fill(' ')
+		fill(spaces)
 	}
 	return nil
 }
