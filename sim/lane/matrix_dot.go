@@ -26,13 +26,6 @@ import (
 // gfx940. A NaN result that comes from no single operand is nanF32: the paper
 // compares NaNs without their bits.
 
-// value is a decoded element of A or B: v = s·2^e with 1 <= |s| < 2, or less
-// for denormals of the element's format. Zeros have e = zeroExp.
-type value struct {
-	v float64
-	e int32
-}
-
 // zeroExp makes the exponent of a product with a zero lower than that of any
 // other product.
 const zeroExp = -4096
@@ -41,66 +34,154 @@ const zeroExp = -4096
 // NaN or infinity.
 const specialExp = -1
 
-// dotFunc adds the products of a and b to c, an f32.
-type dotFunc func(c uint32, a, b []value) uint32
-
-// dot returns the arithmetic of s on gen and how many products it takes.
-func (s *matrixShape) dot(gen Gen) (dotFunc, int) {
-	perLane := s.ka() * s.m * s.blocks / 64
-	switch {
-	case s.a == elemFP8 || s.a == elemBF8:
-		return dotTruncate8, min(s.ka(), 16)
-	case gen >= GenGFX940 && s.a == elemXF32:
-		return dotTruncate, 4
-	case gen >= GenGFX940:
-		return dotTruncate, min(s.ka(), 8)
-	case gen == GenGFX908:
-		return dotExact, perLane
-	}
-	return dotFlush, perLane
+// side is A by rows or B by columns, decoded: element i is v[i] = s·2^e[i] with
+// 1 <= |s| < 2, or less for denormals of its format.
+type side struct {
+	v [maxMatrixElems]float64
+	e [maxMatrixElems]int32
+	// special tells, per row or column, whether it holds an infinity or NaN.
+	special [maxMatrixEdge]bool
 }
 
-// decode writes the values of the first len(dst) codes of type t. flush turns
-// denormals into +0.
-func decode(dst []value, codes *[maxMatrixElems]uint32, t elem, flush bool, gen Gen) {
-	for i := range dst {
-		dst[i] = decodeElem(codes[i], t, flush, gen)
-	}
-}
-
-func decodeElem(code uint32, t elem, flush bool, gen Gen) value {
-	var v float64
-	minExp, exp := int32(-126), uint32(0)
+// decode fills o from rows*k codes of type t. flush turns denormals into +0.
+func (o *side) decode(codes *[maxMatrixElems]uint32, t elem, rows, k int, flush bool, gen Gen) {
+	f := fp8Of(t == elemBF8, gen)
+	minExp := int32(-126)
 	switch t {
 	case elemF16:
-		if exp = code >> 10 & 0x1F; exp == 31 && code&0x3FF != 0 {
-			return value{math.NaN(), specialExp}
-		}
-		v, minExp = from16(code), -14
+		minExp = -14
 	case elemFP8, elemBF8:
-		f := fp8Of(t == elemBF8, gen)
-		v, minExp = float64(f32(f.decode[code])), int32(1-f.bias)
-	case elemXF32:
-		// Truncated to 10 fraction bits, except that a NaN stays one.
-		if !isNaN32(code) {
-			code &^= 0x1FFF
+		minExp = int32(1 - f.bias)
+	}
+	for r := range rows {
+		bad := false
+		v, e := o.v[r*k:][:k], o.e[r*k:][:k]
+		for i, code := range codes[r*k:][:k] {
+			x, exp := 0.0, int32(0)
+			switch t {
+			case elemF16:
+				x = value16(code)
+			case elemFP8, elemBF8:
+				x = float64(f32(f.decode[code&0xFF]))
+			case elemXF32:
+				// Truncated to 10 fraction bits, except that a NaN stays one.
+				if !isNaN32(code) {
+					code &^= 0x1FFF
+				}
+				x = float64(f32(code))
+			default:
+				x = float64(f32(code << 16))
+			}
+			switch exp = int32(bits64(x)>>52&0x7FF) - 1023; {
+			case exp == 1024:
+				bad, exp = true, specialExp
+			case x == 0:
+				exp = zeroExp
+			case exp < minExp && flush:
+				x, exp = 0, zeroExp
+			default:
+				exp = max(exp, minExp)
+			}
+			if flush && x == 0 {
+				x = 0 // without a sign
+			}
+			v[i], e[i] = x, exp
 		}
-		v = float64(f32(code))
+		o.special[r] = bad
+	}
+}
+
+// value16 is from16 with NaN.
+func value16(code uint32) float64 {
+	if isNaN16(code) {
+		return f64(nanF64)
+	}
+	return from16(code)
+}
+
+// group returns how many products s takes at a time on gen.
+func (s *matrixShape) group(gen Gen) int {
+	switch perLane := s.ka() * s.m * s.blocks / 64; {
+	case s.a == elemFP8 || s.a == elemBF8:
+		return min(s.ka(), 16)
+	case gen >= GenGFX940 && s.a == elemXF32:
+		return 4
+	case gen >= GenGFX940:
+		return min(s.ka(), 8)
 	default:
-		exp = code >> 7 & 0xFF
-		v = float64(f32(code << 16))
+		return perLane
 	}
-	switch {
-	case v == 0 || flush && exp == 0:
-		if flush && exp == 0 {
-			v = 0
+}
+
+// dot chains the products of a row and a column into c, an f32. bad tells that
+// one of them holds an infinity or NaN.
+func (s *matrixShape) dot(c uint32, a, b []float64, ae, be []int32, group int, gen Gen, bad bool) uint32 {
+	n := len(a)
+	b, ae, be = b[:n], ae[:n], be[:n]
+	for k := 0; k < n; k += group {
+		x, y, xe, ye := a[k:k+group], b[k:k+group], ae[k:k+group], be[k:k+group]
+		switch {
+		case s.a == elemFP8 || s.a == elemBF8:
+			c = dotTruncate8(c, x, y, xe, ye, bad)
+		case gen >= GenGFX940 || s.a == elemXF32:
+			c = dotTruncate(c, x, y, xe, ye, bad)
+		case gen == GenGFX908:
+			c = dotExact(c, x, y, bad)
+		default:
+			if k == 0 {
+				c = flushC(c)
+			}
+			c = dotFlush(c, x, y)
 		}
-		return value{v, zeroExp}
-	case v != v || math.IsInf(v, 0):
-		return value{v, specialExp}
 	}
-	e := int32(bits64(v)>>52&0x7FF) - 1023
-	return value{v, max(e, minExp)}
+	return c
+}
+
+// rowFlush16 is dot with dotFlush for f16 in groups of four, for all columns of
+// a row. Nothing of normal f16 values can come out denormal, as their products
+// are multiples of 2^-48, so only C needs flushing. Products of two f16 are
+// exact in float32.
+func rowFlush16(out []uint32, a, b []float32) {
+	for j := range out {
+		col := b[j*len(a):][:len(a)]
+		c := f32(flushC(out[j]))
+		for k := 0; k+4 <= len(a) && k+4 <= len(col); k += 4 {
+			x, y := (*[4]float32)(a[k:]), (*[4]float32)(col[k:])
+			p, q := x[0]*y[0], x[1]*y[1]
+			r, t := x[2]*y[2], x[3]*y[3]
+			c += float32(float32(p)+float32(q)) + float32(float32(r)+float32(t))
+		}
+		if c != c {
+			out[j] = nanF32
+		} else {
+			out[j] = bits32(c)
+		}
+	}
+}
+
+// rowTruncate16 is dot with dotTruncate in groups of eight, for all columns of a
+// row without infinities and NaNs.
+func rowTruncate16(out []uint32, a []float64, ae []int32, b *side, at int) {
+	for j := range out {
+		c := out[j]
+		for k := 0; k+8 <= len(a); k += 8 {
+			o := at + j*len(a) + k
+			x, y := (*[8]float64)(a[k:]), (*[8]float64)(b.v[o:])
+			xe, ye := (*[8]int32)(ae[k:]), (*[8]int32)(b.e[o:])
+			e := max(max(max(xe[0]+ye[0], xe[1]+ye[1]), max(xe[2]+ye[2], xe[3]+ye[3])),
+				max(max(xe[4]+ye[4], xe[5]+ye[5]), max(xe[6]+ye[6], xe[7]+ye[7])))
+			if e >= 127 || e < zeroExp/2 || c&infF32 == infF32 {
+				c = dotTruncate(c, x[:], y[:], xe[:], ye[:], false)
+				continue
+			}
+			scale := pow2(24 - e)
+			t := int64(x[0]*y[0]*scale) + int64(x[1]*y[1]*scale) + int64(x[2]*y[2]*scale) + int64(x[3]*y[3]*scale) +
+				int64(x[4]*y[4]*scale) + int64(x[5]*y[5]*scale) + int64(x[6]*y[6]*scale) + int64(x[7]*y[7]*scale)
+			sig, ec := splitC(c)
+			c = roundSum(t, e, sig, ec)
+		}
+		out[j] = c
+	}
 }
 
 // pow2 is 2^e for e within the range of normal float64.
@@ -124,8 +205,8 @@ func flushResult(v float32) float32 {
 
 // dotFlush rounds every product and every sum to f32, nearest even, and flushes
 // it: the products pairwise, then the pairs, then C.
-func dotFlush(c uint32, a, b []value) uint32 {
-	mul := func(i int) float32 { return flushResult(float32(float32(a[i].v) * float32(b[i].v))) }
+func dotFlush(c uint32, a, b []float64) uint32 {
+	mul := func(i int) float32 { return flushResult(float32(float32(a[i]) * float32(b[i]))) }
 	sum := flushResult(mul(0) + mul(1))
 	if len(a) == 4 {
 		sum = flushResult(sum + flushResult(mul(2)+mul(3)))
@@ -139,46 +220,47 @@ func dotFlush(c uint32, a, b []value) uint32 {
 
 // dotSpecial is the sum where a product or C is an infinity or NaN. overflow
 // counts a product of 2^128 and more as infinite.
-func dotSpecial(c uint32, a, b []value, overflow bool) uint32 {
-	sum := float64(f32(c))
+func dotSpecial(c uint32, a, b []float64, overflow bool) uint32 {
+	sum, found := 0.0, c&infF32 == infF32
+	if found {
+		sum = float64(f32(c))
+	}
 	for i := range a {
-		p := a[i].v * b[i].v
+		p := a[i] * b[i]
 		if overflow && math.Abs(p) >= 0x1p128 {
 			p = math.Inf(int(math.Copysign(1, p)))
 		}
 		if math.IsInf(p, 0) || p != p {
-			sum += p
+			sum, found = sum+p, true
 		}
 	}
-	if sum != sum {
+	switch {
+	case !found:
+		return notSpecial
+	case sum != sum:
 		return nanF32
 	}
 	return bits32(float32(sum))
 }
 
-// special reports whether a holds an infinity or NaN.
-func special(a []value) bool {
-	for i := range a {
-		if a[i].v-a[i].v != 0 {
-			return true
-		}
-	}
-	return false
-}
+// notSpecial is what dotSpecial returns for finite operands: a NaN that it
+// never gives otherwise.
+const notSpecial = 0x7F800001
 
 // truncatedSum adds the products of every step-th element, each cut towards
 // zero to 24 fraction bits at the highest exponent e: the sum is t·2^(e-24).
-func truncatedSum(a, b []value, first, step int) (t int64, e int32) {
+func truncatedSum(a, b []float64, ae, be []int32, first, step int) (t int64, e int32) {
+	b, ae, be = b[:len(a)], ae[:len(a)], be[:len(a)]
 	e = math.MinInt32
 	for i := first; i < len(a); i += step {
-		e = max(e, a[i].e+b[i].e)
+		e = max(e, ae[i]+be[i])
 	}
 	if e < zeroExp/2 {
-		return 0, e
+		return 0, -1000
 	}
 	scale := pow2(24 - e)
 	for i := first; i < len(a); i += step {
-		t += int64(a[i].v * b[i].v * scale)
+		t += int64(a[i] * b[i] * scale)
 	}
 	return t, e
 }
@@ -219,35 +301,36 @@ func roundSum(t int64, e int32, sig int64, ec int32) uint32 {
 }
 
 // dotTruncate is the paper's TR-FDPA (Algorithm 10).
-func dotTruncate(c uint32, a, b []value) uint32 {
-	if c&infF32 == infF32 || special(a) || special(b) {
-		return dotSpecial(c, a, b, true)
+func dotTruncate(c uint32, a, b []float64, ae, be []int32, bad bool) uint32 {
+	if bad || c&infF32 == infF32 {
+		if r := dotSpecial(c, a, b, true); r != notSpecial {
+			return r
+		}
 	}
-	t, e := truncatedSum(a, b, 0, 1)
+	t, e := truncatedSum(a, b, ae, be, 0, 1)
 	if e >= 127 {
-		for i := range a {
-			if math.Abs(a[i].v*b[i].v) >= 0x1p128 {
-				return dotSpecial(c, a, b, true)
-			}
+		if r := dotSpecial(c, a, b, true); r != notSpecial {
+			return r
 		}
 	}
 	sig, ec := splitC(c)
-	return roundSum(t, max(e, -1000), sig, ec)
+	return roundSum(t, e, sig, ec)
 }
 
 // dotTruncate8 is the paper's GTR-FDPA (Algorithm 11): even and odd products
 // are summed apart, and a C far below the products is dropped, even when it is
 // an infinity or NaN, whose exponent reads as -1.
-func dotTruncate8(c uint32, a, b []value) uint32 {
-	t0, e0 := truncatedSum(a, b, 0, 2)
-	t1, e1 := truncatedSum(a, b, 1, 2)
-	e0, e1 = max(e0, -1000), max(e1, -1000)
+func dotTruncate8(c uint32, a, b []float64, ae, be []int32, bad bool) uint32 {
+	t0, e0 := truncatedSum(a, b, ae, be, 0, 2)
+	t1, e1 := truncatedSum(a, b, ae, be, 1, 2)
 	e := max(e0, e1)
 	if c&infF32 == infF32 && e > 24 {
 		c = 0
 	}
-	if c&infF32 == infF32 || special(a) || special(b) {
-		return dotSpecial(c, a, b, false)
+	if bad || c&infF32 == infF32 {
+		if r := dotSpecial(c, a, b, false); r != notSpecial {
+			return r
+		}
 	}
 	t := floorShift(t0, e-e0) + floorShift(t1, e-e1)
 	sig, ec := splitC(c)
@@ -259,9 +342,11 @@ func dotTruncate8(c uint32, a, b []value) uint32 {
 
 // dotExact adds the products to C exactly and rounds once, nearest even (the
 // paper's E-FDPA, Algorithm 6).
-func dotExact(c uint32, a, b []value) uint32 {
-	if c&infF32 == infF32 || special(a) || special(b) {
-		return dotSpecial(c, a, b, false)
+func dotExact(c uint32, a, b []float64, bad bool) uint32 {
+	if bad || c&infF32 == infF32 {
+		if r := dotSpecial(c, a, b, false); r != notSpecial {
+			return r
+		}
 	}
 	// A fixed-point number in two's complement. Its lowest bit is 2^-384, below the last
 	// of the 64 bits in which unpack64 gives the least product; its highest is
@@ -290,7 +375,7 @@ func dotExact(c uint32, a, b []value) uint32 {
 		}
 	}
 	for i := range a {
-		add(a[i].v * b[i].v)
+		add(a[i] * b[i])
 	}
 	add(float64(f32(c)))
 	neg := acc[words-1]>>63 != 0

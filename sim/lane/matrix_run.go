@@ -33,21 +33,28 @@ func (t *tile) store(s *matrixShape, d *Row) {
 func (s *matrixShape) runI8(d, a, b, c *Row, _ uint64, e *Env) {
 	var t tile
 	t.load(s, d, a, b, c, e)
+	var x, y [maxMatrixElems]int32
+	for i := range x {
+		x[i], y[i] = int32(int8(t.a[i])), int32(int8(t.b[i]))
+	}
 	ka := s.ka()
+	var picked [64]int32
 	for blk := range s.blocks {
 		for i := range s.m {
 			reg, lane := s.out(blk, i)
 			out := t.c[reg][lane : lane+s.n]
-			row := t.a[(blk*s.m+i)*ka:][:ka]
-			place := t.k[(blk*s.m+i)*ka:][:ka]
+			row := x[(blk*s.m+i)*ka:][:ka]
 			for j := range out {
-				col := t.b[(blk*s.n+j)*s.k:][:s.k]
-				sum := int32(out[j])
-				for k, x := range row {
-					if s.sparse {
-						k = int(place[k])
+				col := y[(blk*s.n+j)*s.k:][:s.k]
+				if s.sparse {
+					for k, p := range t.k[i*ka:][:ka] {
+						picked[k] = col[p]
 					}
-					sum += int32(int8(x)) * int32(int8(col[k]))
+					col = picked[:ka]
+				}
+				sum := int32(out[j])
+				for k, v := range row {
+					sum += v * col[k]
 				}
 				out[j] = uint32(sum)
 			}
@@ -57,28 +64,34 @@ func (s *matrixShape) runI8(d, a, b, c *Row, _ uint64, e *Env) {
 }
 
 // runF32 chains fused multiply-adds from C along k, nearest even, denormals
-// kept (see matrix_dot.go for the source).
+// kept (see matrix_dot.go for the source). The columns are the inner loop: their
+// chains do not wait for one another.
 func (s *matrixShape) runF32(d, a, b, c *Row, _ uint64, e *Env) {
 	var t tile
 	t.load(s, d, a, b, c, e)
+	var y [maxMatrixElems]float64 // B by rows
+	for j := range s.n * s.blocks {
+		blk, col := j/s.n, j%s.n
+		for k := range s.k {
+			y[(blk*s.k+k)*s.n+col] = float64(f32(t.b[j*s.k+k]))
+		}
+	}
 	for blk := range s.blocks {
 		for i := range s.m {
 			reg, lane := s.out(blk, i)
 			out := t.c[reg][lane : lane+s.n]
-			row := t.a[(blk*s.m+i)*s.k:][:s.k]
-			for j := range out {
-				col := t.b[(blk*s.n+j)*s.k:][:s.k]
-				sum := out[j]
-				for k, x := range row {
+			for k := range s.k {
+				x := t.a[(blk*s.m+i)*s.k+k]
+				v := float64(f32(x))
+				for j, w := range y[(blk*s.k+k)*s.n:][:len(out)] {
 					// The product is exact in float64, so it does not
 					// matter whether the compiler fuses.
-					if v := float64(f32(x))*float64(f32(col[k])) + float64(f32(sum)); fmaFast(v) {
-						sum = bits32(float32(v))
+					if r := v*w + float64(f32(out[j])); fmaFast(r) {
+						out[j] = bits32(float32(r))
 					} else {
-						sum = fmaF32(x, col[k], sum, modeF32Fast)
+						out[j] = fmaF32(x, t.b[(blk*s.n+j)*s.k+k], out[j], modeF32Fast)
 					}
 				}
-				out[j] = sum
 			}
 		}
 	}
@@ -147,37 +160,64 @@ func fmaChain64(x, y, z float64) float64 {
 // arithmetic of e.Gen.
 func (s *matrixShape) runFused(d, a, b, c *Row, _ uint64, e *Env) {
 	var t tile
-	var x, y [maxMatrixElems]value
 	t.load(s, d, a, b, c, e)
-	flush := e.Gen == GenGFX90A
-	decode(x[:s.m*s.ka()*s.blocks], &t.a, s.a, flush, e.Gen)
-	decode(y[:s.n*s.k*s.blocks], &t.b, s.b, flush, e.Gen)
-	dot, group := s.dot(e.Gen)
+	var x, y side
 	ka := s.ka()
-	var picked [64]value
+	flush := e.Gen < GenGFX940 && e.Gen != GenGFX908
+	x.decode(&t.a, s.a, s.m*s.blocks, ka, flush, e.Gen)
+	y.decode(&t.b, s.b, s.n*s.blocks, s.k, flush, e.Gen)
+	group := s.group(e.Gen)
+	anyB := false
+	for _, bad := range y.special[:s.n*s.blocks] {
+		anyB = anyB || bad
+	}
+	var xf, yf [maxMatrixElems]float32
+	half := flush && s.a == elemF16 && !s.sparse
+	if half {
+		narrow(&xf, &x, s.m*s.blocks*ka)
+		narrow(&yf, &y, s.n*s.blocks*s.k)
+	}
 	for blk := range s.blocks {
 		for i := range s.m {
 			reg, lane := s.out(blk, i)
 			out := t.c[reg][lane : lane+s.n]
-			row := x[(blk*s.m+i)*ka:][:ka]
-			for j := range out {
-				col := y[(blk*s.n+j)*s.k:][:s.k]
-				if s.sparse {
-					for k, p := range t.k[(blk*s.m+i)*ka:][:ka] {
-						picked[k] = col[p]
-					}
-					col = picked[:ka]
-				}
-				sum := out[j]
-				if flush {
-					sum = flushC(sum)
-				}
-				for k := 0; k < ka; k += group {
-					sum = dot(sum, row[k:k+group], col[k:k+group])
-				}
-				out[j] = sum
+			r := blk*s.m + i
+			switch {
+			case half:
+				rowFlush16(out, xf[r*ka:][:ka], yf[blk*s.n*s.k:])
+			case group == 8 && !s.sparse && !anyB && !x.special[r]:
+				rowTruncate16(out, x.v[r*ka:][:ka], x.e[r*ka:][:ka], &y, blk*s.n*s.k)
+			default:
+				s.rowFused(out, &t, &x, &y, blk, r, group, e.Gen)
 			}
 		}
 	}
 	t.store(s, d)
+}
+
+// rowFused computes row r of A (counted over the blocks) by all columns of a
+// block.
+func (s *matrixShape) rowFused(out []uint32, t *tile, x, y *side, blk, r, group int, gen Gen) {
+	ka := s.ka()
+	var pv [64]float64
+	var pe [64]int32
+	av, ae := x.v[r*ka:][:ka], x.e[r*ka:][:ka]
+	for j := range out {
+		q := blk*s.n + j
+		bv, be := y.v[q*s.k:][:s.k], y.e[q*s.k:][:s.k]
+		if s.sparse {
+			for k, p := range t.k[r*ka:][:ka] {
+				pv[k], pe[k] = bv[p], be[p]
+			}
+			bv, be = pv[:ka], pe[:ka]
+		}
+		out[j] = s.dot(out[j], av, bv, ae, be, group, gen, x.special[r] || y.special[q])
+	}
+}
+
+// narrow copies n values, which are exact in float32.
+func narrow(dst *[maxMatrixElems]float32, src *side, n int) {
+	for i, v := range src.v[:n] {
+		dst[i] = float32(v)
+	}
 }
