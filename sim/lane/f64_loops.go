@@ -307,10 +307,29 @@ func loopTruncF64(d, a, b, c *Row, exec uint64, e *Env) {
 	ds := Rows(d, 2)
 	d0 := &ds[0]
 	d1 := &ds[1]
-	if exec == ^uint64(0) {
-		for i := range d0 {
+	if m&modeF64Mask == modeF64Fast {
+		if exec == ^uint64(0) {
+			for i := range d0 {
+				x := uint64(a1[i])<<32 | uint64(a0[i])
+				var r uint64
+				f := math.Trunc(f64(x))
+				r = bits64(f)
+				if f != f {
+					r = truncF64(x, m)
+				}
+				d0[i], d1[i] = uint32(r), uint32(r>>32)
+			}
+			return
+		}
+		for ; exec != 0; exec &= exec - 1 {
+			i := bits.TrailingZeros64(exec) & 63
 			x := uint64(a1[i])<<32 | uint64(a0[i])
-			var r uint64 = truncF64(x, m)
+			var r uint64
+			f := math.Trunc(f64(x))
+			r = bits64(f)
+			if f != f {
+				r = truncF64(x, m)
+			}
 			d0[i], d1[i] = uint32(r), uint32(r>>32)
 		}
 		return
@@ -332,10 +351,29 @@ func loopCeilF64(d, a, b, c *Row, exec uint64, e *Env) {
 	ds := Rows(d, 2)
 	d0 := &ds[0]
 	d1 := &ds[1]
-	if exec == ^uint64(0) {
-		for i := range d0 {
+	if m&modeF64Mask == modeF64Fast {
+		if exec == ^uint64(0) {
+			for i := range d0 {
+				x := uint64(a1[i])<<32 | uint64(a0[i])
+				var r uint64
+				f := math.Ceil(f64(x))
+				r = bits64(f)
+				if f != f {
+					r = ceilF64(x, m)
+				}
+				d0[i], d1[i] = uint32(r), uint32(r>>32)
+			}
+			return
+		}
+		for ; exec != 0; exec &= exec - 1 {
+			i := bits.TrailingZeros64(exec) & 63
 			x := uint64(a1[i])<<32 | uint64(a0[i])
-			var r uint64 = ceilF64(x, m)
+			var r uint64
+			f := math.Ceil(f64(x))
+			r = bits64(f)
+			if f != f {
+				r = ceilF64(x, m)
+			}
 			d0[i], d1[i] = uint32(r), uint32(r>>32)
 		}
 		return
@@ -357,10 +395,29 @@ func loopFloorF64(d, a, b, c *Row, exec uint64, e *Env) {
 	ds := Rows(d, 2)
 	d0 := &ds[0]
 	d1 := &ds[1]
-	if exec == ^uint64(0) {
-		for i := range d0 {
+	if m&modeF64Mask == modeF64Fast {
+		if exec == ^uint64(0) {
+			for i := range d0 {
+				x := uint64(a1[i])<<32 | uint64(a0[i])
+				var r uint64
+				f := math.Floor(f64(x))
+				r = bits64(f)
+				if f != f {
+					r = floorF64(x, m)
+				}
+				d0[i], d1[i] = uint32(r), uint32(r>>32)
+			}
+			return
+		}
+		for ; exec != 0; exec &= exec - 1 {
+			i := bits.TrailingZeros64(exec) & 63
 			x := uint64(a1[i])<<32 | uint64(a0[i])
-			var r uint64 = floorF64(x, m)
+			var r uint64
+			f := math.Floor(f64(x))
+			r = bits64(f)
+			if f != f {
+				r = floorF64(x, m)
+			}
 			d0[i], d1[i] = uint32(r), uint32(r>>32)
 		}
 		return
@@ -382,10 +439,29 @@ func loopRndneF64(d, a, b, c *Row, exec uint64, e *Env) {
 	ds := Rows(d, 2)
 	d0 := &ds[0]
 	d1 := &ds[1]
-	if exec == ^uint64(0) {
-		for i := range d0 {
+	if m&modeF64Mask == modeF64Fast {
+		if exec == ^uint64(0) {
+			for i := range d0 {
+				x := uint64(a1[i])<<32 | uint64(a0[i])
+				var r uint64
+				f := math.RoundToEven(f64(x))
+				r = bits64(f)
+				if f != f {
+					r = rndneF64(x, m)
+				}
+				d0[i], d1[i] = uint32(r), uint32(r>>32)
+			}
+			return
+		}
+		for ; exec != 0; exec &= exec - 1 {
+			i := bits.TrailingZeros64(exec) & 63
 			x := uint64(a1[i])<<32 | uint64(a0[i])
-			var r uint64 = rndneF64(x, m)
+			var r uint64
+			f := math.RoundToEven(f64(x))
+			r = bits64(f)
+			if f != f {
+				r = rndneF64(x, m)
+			}
 			d0[i], d1[i] = uint32(r), uint32(r>>32)
 		}
 		return

@@ -80,6 +80,17 @@ func madF32(x, y, z uint32, m Mode) uint32 {
 	return addF32(mulF32(x, y, m), z, m)
 }
 
+// madEvenF32 is madF32 in nearest-even mode.
+func madEvenF32(x, y, z uint32, m Mode) uint32 {
+	p := f32(flush32(x, 0, denormIn)) * f32(flush32(y, 0, denormIn))
+	p = f32(flush32(bits32(p), 0, denormOut))
+	s := p + f32(flush32(z, 0, denormIn))
+	if s != s {
+		return madF32(x, y, z, m)
+	}
+	return flush32(bits32(s), 0, denormOut)
+}
+
 func madLegacyF32(x, y, z uint32, m Mode) uint32 {
 	m = madMode(m)
 	if in32(x, m)&^signF32 == 0 || in32(y, m)&^signF32 == 0 {

@@ -3,6 +3,7 @@
 package lane
 
 import (
+	"math"
 	"math/bits"
 )
 
@@ -319,12 +320,25 @@ func loopFmacF32(d, a, b, c *Row, exec uint64, e *Env) {
 // loopMadF32 computes v_mad_f32, v_madmk_f32, v_madak_f32.
 func loopMadF32(d, a, b, c *Row, exec uint64, e *Env) {
 	m := e.Mode
-	if exec == ^uint64(0) {
-		for i := range d {
+	if m&3 == roundEven {
+		if exec == ^uint64(0) {
+			for i := range d {
+				x := a[i]
+				y := b[i]
+				z := c[i]
+				var r uint32
+				r = madEvenF32(x, y, z, m)
+				d[i] = r
+			}
+			return
+		}
+		for ; exec != 0; exec &= exec - 1 {
+			i := bits.TrailingZeros64(exec) & 63
 			x := a[i]
 			y := b[i]
 			z := c[i]
-			var r uint32 = madF32(x, y, z, m)
+			var r uint32
+			r = madEvenF32(x, y, z, m)
 			d[i] = r
 		}
 		return
@@ -342,12 +356,25 @@ func loopMadF32(d, a, b, c *Row, exec uint64, e *Env) {
 // loopMacF32 computes v_mac_f32.
 func loopMacF32(d, a, b, c *Row, exec uint64, e *Env) {
 	m := e.Mode
-	if exec == ^uint64(0) {
-		for i := range d {
+	if m&3 == roundEven {
+		if exec == ^uint64(0) {
+			for i := range d {
+				x := a[i]
+				y := b[i]
+				z := c[i]
+				var r uint32
+				r = madEvenF32(x, y, z, m)
+				d[i] = r
+			}
+			return
+		}
+		for ; exec != 0; exec &= exec - 1 {
+			i := bits.TrailingZeros64(exec) & 63
 			x := a[i]
 			y := b[i]
 			z := c[i]
-			var r uint32 = madF32(x, y, z, m)
+			var r uint32
+			r = madEvenF32(x, y, z, m)
 			d[i] = r
 		}
 		return
@@ -547,10 +574,29 @@ func loopMed3F32(d, a, b, c *Row, exec uint64, e *Env) {
 // loopTruncF32 computes v_trunc_f32.
 func loopTruncF32(d, a, b, c *Row, exec uint64, e *Env) {
 	m := e.Mode
-	if exec == ^uint64(0) {
-		for i := range d {
+	if m&modeF32Mask == modeF32Fast {
+		if exec == ^uint64(0) {
+			for i := range d {
+				x := a[i]
+				var r uint32
+				f := float32(math.Trunc(float64(f32(x))))
+				r = bits32(f)
+				if f != f {
+					r = truncF32(x, m)
+				}
+				d[i] = r
+			}
+			return
+		}
+		for ; exec != 0; exec &= exec - 1 {
+			i := bits.TrailingZeros64(exec) & 63
 			x := a[i]
-			var r uint32 = truncF32(x, m)
+			var r uint32
+			f := float32(math.Trunc(float64(f32(x))))
+			r = bits32(f)
+			if f != f {
+				r = truncF32(x, m)
+			}
 			d[i] = r
 		}
 		return
@@ -566,10 +612,29 @@ func loopTruncF32(d, a, b, c *Row, exec uint64, e *Env) {
 // loopCeilF32 computes v_ceil_f32.
 func loopCeilF32(d, a, b, c *Row, exec uint64, e *Env) {
 	m := e.Mode
-	if exec == ^uint64(0) {
-		for i := range d {
+	if m&modeF32Mask == modeF32Fast {
+		if exec == ^uint64(0) {
+			for i := range d {
+				x := a[i]
+				var r uint32
+				f := float32(math.Ceil(float64(f32(x))))
+				r = bits32(f)
+				if f != f {
+					r = ceilF32(x, m)
+				}
+				d[i] = r
+			}
+			return
+		}
+		for ; exec != 0; exec &= exec - 1 {
+			i := bits.TrailingZeros64(exec) & 63
 			x := a[i]
-			var r uint32 = ceilF32(x, m)
+			var r uint32
+			f := float32(math.Ceil(float64(f32(x))))
+			r = bits32(f)
+			if f != f {
+				r = ceilF32(x, m)
+			}
 			d[i] = r
 		}
 		return
@@ -585,10 +650,29 @@ func loopCeilF32(d, a, b, c *Row, exec uint64, e *Env) {
 // loopFloorF32 computes v_floor_f32.
 func loopFloorF32(d, a, b, c *Row, exec uint64, e *Env) {
 	m := e.Mode
-	if exec == ^uint64(0) {
-		for i := range d {
+	if m&modeF32Mask == modeF32Fast {
+		if exec == ^uint64(0) {
+			for i := range d {
+				x := a[i]
+				var r uint32
+				f := float32(math.Floor(float64(f32(x))))
+				r = bits32(f)
+				if f != f {
+					r = floorF32(x, m)
+				}
+				d[i] = r
+			}
+			return
+		}
+		for ; exec != 0; exec &= exec - 1 {
+			i := bits.TrailingZeros64(exec) & 63
 			x := a[i]
-			var r uint32 = floorF32(x, m)
+			var r uint32
+			f := float32(math.Floor(float64(f32(x))))
+			r = bits32(f)
+			if f != f {
+				r = floorF32(x, m)
+			}
 			d[i] = r
 		}
 		return
@@ -604,10 +688,29 @@ func loopFloorF32(d, a, b, c *Row, exec uint64, e *Env) {
 // loopRndneF32 computes v_rndne_f32.
 func loopRndneF32(d, a, b, c *Row, exec uint64, e *Env) {
 	m := e.Mode
-	if exec == ^uint64(0) {
-		for i := range d {
+	if m&modeF32Mask == modeF32Fast {
+		if exec == ^uint64(0) {
+			for i := range d {
+				x := a[i]
+				var r uint32
+				f := float32(math.RoundToEven(float64(f32(x))))
+				r = bits32(f)
+				if f != f {
+					r = rndneF32(x, m)
+				}
+				d[i] = r
+			}
+			return
+		}
+		for ; exec != 0; exec &= exec - 1 {
+			i := bits.TrailingZeros64(exec) & 63
 			x := a[i]
-			var r uint32 = rndneF32(x, m)
+			var r uint32
+			f := float32(math.RoundToEven(float64(f32(x))))
+			r = bits32(f)
+			if f != f {
+				r = rndneF32(x, m)
+			}
 			d[i] = r
 		}
 		return

@@ -212,8 +212,8 @@ func (f format) packFinite(v float64, rm uint32, keepDenorm bool) uint64 {
 // to32 rounds v (exact, or rounded to odd) to f32 under MODE; v may be
 // infinite but not NaN.
 func to32(v float64, m Mode) uint32 {
-	if math.IsInf(v, 0) {
-		return bits32(float32(v))
+	if m.round32() == roundEven || math.IsInf(v, 0) {
+		return flush32(bits32(float32(v)), m.denorm32(), denormOut)
 	}
 	return uint32(fmtF32.packFinite(v, m.round32(), m.denorm32()&denormOut != 0))
 }
@@ -228,11 +228,31 @@ func to16rm(v float64, m Mode, rm uint32) uint32 {
 	if math.IsInf(v, 0) {
 		return uint32(math.Float64bits(v)>>48)&signF16 | infF16
 	}
-	r := uint32(fmtF16.packFinite(v, rm, m.denorm64()&denormOut != 0))
+	var r uint32
+	if rm == roundEven {
+		r = flush16(even16(v), m.denorm64(), denormOut)
+	} else {
+		r = uint32(fmtF16.packFinite(v, rm, m.denorm64()&denormOut != 0))
+	}
 	if r&0x7FFF == infF16 && m&modeFP16Ovfl != 0 {
 		r--
 	}
 	return r
+}
+
+// even16 rounds the finite value v to the nearest f16, ties to even.
+func even16(v float64) uint32 {
+	b := math.Float64bits(v)
+	sign := uint32(b>>48) & signF16
+	b &^= signF64
+	switch {
+	case b < 0x3F10000000000000: // below 2^-14: let the sum round at 2^-24
+		return sign | uint32(math.Float64bits(math.Float64frombits(b)+0x1p28))&0x7FF
+	case b >= 0x40EFFE0000000000: // 65520 and above
+		return sign | infF16
+	}
+	b += 1<<41 - 1 + b>>42&1
+	return sign | (uint32(b>>42) - 1008<<10)
 }
 
 // from16 is the value of an f16 that is not NaN.

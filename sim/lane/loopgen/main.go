@@ -23,6 +23,7 @@ type op struct {
 	expr  string // value of r, or statements that set r when it holds "r ="
 	clamp string // the same with Env.Clamp set; empty when the bit has no effect
 	fast  string // the same for nearest-even mode with denormals kept
+	cond  string // MODE condition of fast, when not the file's
 	flags string // Kernel flags, separated by spaces
 	doc   string // source or reason, for what is not plain from expr
 }
@@ -157,6 +158,9 @@ func (o op) write(b *bytes.Buffer, cond string) {
 		b.WriteString("return\n}\n")
 	}
 	if o.fast != "" {
+		if o.cond != "" {
+			cond = o.cond
+		}
 		fmt.Fprintf(b, "if %s {\n", cond)
 		o.lanes(b, o.fast, true)
 		b.WriteString("return\n}\n")
