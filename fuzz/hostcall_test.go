@@ -26,11 +26,20 @@ func FuzzHostcall(f *testing.F) {
 	// Each operation is offset (3 bytes), length (1) and bytes; length 0 drains.
 	ready := []byte{32, 0, 0, 1, 2, 56 + 48, 0, 0, 24, 0, 0, 0, 0, 0, 0, 0, 0, 3, 0, 0, 0, 0, 0, 0, 0, 2, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0}
 	f.Add(ready)
+	f.Add([]byte{0xff, 72, 0, 0, 13, 1, 0, 0, 0, 0, 0, 0, 0, 2, 0, 0, 0, 0, 56, 0, 0, 1, 1, 0, 0, 0, 0})
 	f.Add(append([]byte{128 + 0, 32, 0, 8, 0x43, 0, 0, 0, 0, 0, 0, 0}, ready...))
 	f.Fuzz(func(t *testing.T, ops []byte) {
-		words := make([]uint64, size/8)
+		phase := len(ops) > 0 && ops[0] == 0xff // the other layout
+		words := make([]uint64, (size+7)/8)
 		mem := unsafe.Slice((*byte)(unsafe.Pointer(&words[0])), size)
-		c, err := hostcall.NewClassic(mem, 4096, packets, 0)
+		var c hostcall.Buffer
+		var err error
+		if phase {
+			ops = ops[1:]
+			c, err = hostcall.NewPhase(mem, 4096, packets, 0, 0)
+		} else {
+			c, err = hostcall.NewClassic(mem, 4096, packets, 0)
+		}
 		if err != nil {
 			t.Fatal(err)
 		}

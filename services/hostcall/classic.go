@@ -93,13 +93,8 @@ func NewClassic(mem []byte, base uint64, n int, doorbell uint64) (*Classic, erro
 	if err != nil {
 		return nil, err
 	}
-	switch {
-	case len(mem) < size:
-		return nil, fmt.Errorf("%d bytes for %d packets, need %d: %w", len(mem), n, size, ErrMemory)
-	case base%8 != 0 || uintptr(unsafe.Pointer(unsafe.SliceData(mem)))%8 != 0:
-		return nil, fmt.Errorf("GPU address %#x or the host's is not 8-aligned: %w", base, ErrMemory)
-	case base > ^uint64(0)-uint64(size):
-		return nil, fmt.Errorf("GPU address %#x + %d wraps around: %w", base, size, ErrMemory)
+	if err := checkBuffer(mem, base, size); err != nil {
+		return nil, err
 	}
 	c := &Classic{
 		mem:     mem[:size:size],
@@ -129,6 +124,18 @@ func NewClassic(mem []byte, base uint64, n int, doorbell uint64) (*Classic, erro
 	}
 	put(offFreeStack, top)
 	return c, nil
+}
+
+func checkBuffer(mem []byte, base uint64, size int) error {
+	switch {
+	case len(mem) < size:
+		return fmt.Errorf("%d bytes, need %d: %w", len(mem), size, ErrMemory)
+	case base%8 != 0 || uintptr(unsafe.Pointer(unsafe.SliceData(mem)))%8 != 0:
+		return fmt.Errorf("GPU address %#x or the host's is not 8-aligned: %w", base, ErrMemory)
+	case base > ^uint64(0)-uint64(size):
+		return fmt.Errorf("GPU address %#x + %d wraps around: %w", base, size, ErrMemory)
+	}
+	return nil
 }
 
 // header and payload return offsets in mem; index is below packets.
@@ -195,10 +202,7 @@ func (c *Classic) answer(index uint64, s *Server) error {
 	if !service.known() {
 		return fmt.Errorf("packet %d offset %d (service): unknown service %d: %w", index, h+offService, service, ErrCorrupt)
 	}
-	p := &s.packet
-	p.load(c.mem[c.payload(index):], binary.LittleEndian.Uint64(c.mem[h+offActiveMask:]))
-	s.serve(service, p)
-	p.storeResults(c.mem[c.payload(index):])
+	s.packet.answer(s, service, binary.LittleEndian.Uint64(c.mem[h+offActiveMask:]), c.mem[c.payload(index):])
 	atomic.StoreUint32(c.word32(h+offControl), 0)
 	return nil
 }
@@ -207,6 +211,13 @@ func (c *Classic) answer(index uint64, s *Server) error {
 type packet struct {
 	mask  uint64
 	slots [lanes][laneWords]uint64
+}
+
+// answer serves the request in payload and stores the results there.
+func (p *packet) answer(s *Server, service Service, mask uint64, payload []byte) {
+	p.load(payload, mask)
+	s.serve(service, p)
+	p.storeResults(payload)
 }
 
 func (p *packet) load(payload []byte, mask uint64) {

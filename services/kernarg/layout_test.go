@@ -203,3 +203,21 @@ func TestGridSync(t *testing.T) {
 		t.Errorf("got %v\nwant %v", b, want)
 	}
 }
+
+func BenchmarkFill(b *testing.B) {
+	l, err := NewLayout("k", 6, 256, []Arg{
+		{0, 4, HiddenBlockCountX, ""}, {4, 4, HiddenBlockCountY, ""}, {8, 4, HiddenBlockCountZ, ""},
+		{12, 2, HiddenGroupSizeX, ""}, {64, 2, HiddenGridDims, ""}, {80, 8, HiddenHostcallBuffer, ""},
+	})
+	if err != nil {
+		b.Fatal(err)
+	}
+	dst := make([]byte, 256)
+	v := LaunchValues{Dims: 1, Grid: [3]uint32{1000}, Group: [3]uint16{64}}
+	b.ReportAllocs()
+	for b.Loop() {
+		if err := l.Fill(dst, &v); err != nil {
+			b.Fatal(err)
+		}
+	}
+}

@@ -62,3 +62,15 @@ func TestMessage(t *testing.T) {
 		}
 	}
 }
+
+func BenchmarkMessage(b *testing.B) {
+	msg := message(0, "thread %d of %u: %s = %g\n", uint32(7), uint32(64), "residual", 0.125)
+	var out []byte
+	b.ReportAllocs()
+	for b.Loop() {
+		var err error
+		if out, _, _, err = Message(out[:0], msg); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
