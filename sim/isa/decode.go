@@ -150,7 +150,7 @@ func (s *state) start(enc Enc, t []entry, opcode uint32, fixed uint64) bool {
 		s.fail()
 		return false
 	}
-	s.in.Op, s.in.Enc, s.form = op, enc, f
+	s.in.Op, s.in.Enc, s.in.opcode, s.form = op, enc, uint16(opcode), f
 	if s.in.Size == 0 {
 		s.in.Size = 4
 	}

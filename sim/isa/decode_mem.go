@@ -94,19 +94,22 @@ func twoOffsets(op Op) bool {
 }
 
 func (s *state) flat() {
-	const operands = 0xff7fffff_fdfcdfff
+	fixed := uint64(0xff7fffff_fdfcdfff)
 	t := s.d.t.flat
 	seg := Seg(s.bits(14, 2))
 	switch seg {
 	case SegScratch:
 		t = s.d.t.scratch
+		if s.d.gfx94 {
+			fixed |= 1 << 13
+		}
 	case SegGlobal:
 		t = s.d.t.global
 	case 3:
 		s.fail()
 		return
 	}
-	if !s.start(EncFLAT, t, s.bits(18, 7), operands) {
+	if !s.start(EncFLAT, t, s.bits(18, 7), fixed) {
 		return
 	}
 	in, f := s.in, s.form
@@ -114,14 +117,24 @@ func (s *state) flat() {
 	in.Offset = signed(s.bits(0, 13), 13)
 	if seg == SegFlat {
 		in.Offset = int32(s.bits(0, 12))
+		if s.bit(12) { // the assembler has no such offset
+			s.fail()
+			return
+		}
 	}
-	s.flag(13, FlagLDS)
+	if seg != SegScratch || !s.d.gfx94 { // there, bit 13 is SVE
+		s.flag(13, FlagLDS)
+	}
 	s.flag(16, FlagGLC)
 	s.flag(17, FlagSLC)
 	s.flag(25, FlagSCC)
 	acc := s.bit(55)
-	if f.dst.width > 0 {
+	switch {
+	case in.Flags&FlagLDS != 0:
+	case f.dst.width > 0:
 		s.setDst(s.data(acc, s.bits(56, 8), f.dst.width), f.dst.width)
+	case f.ret > 0 && in.Flags&FlagGLC != 0:
+		s.setDst(s.data(acc, s.bits(56, 8), f.ret), f.ret)
 	}
 	for _, sl := range f.src[:f.n] {
 		if sl.field == fieldData {
@@ -147,12 +160,20 @@ func (s *state) flatAddress(seg Seg, saddr uint32) {
 		s.setSrc(2, s.sreg(saddr, 2), 2)
 		in.Flags |= FlagSAddr
 	case SegScratch:
-		if saddr == 0x7f {
-			s.setSrc(0, s.vgpr(addr, 1), 1)
-			return
+		useSaddr := saddr != 0x7f
+		useVaddr := !useSaddr
+		if s.d.gfx94 {
+			useVaddr = s.bit(13)
 		}
-		in.Flags |= FlagVAddrOff | FlagSAddr
-		s.setSrc(2, s.sreg(saddr, 1), 1)
+		if useVaddr {
+			s.setSrc(0, s.vgpr(addr, 1), 1)
+		} else {
+			in.Flags |= FlagVAddrOff
+		}
+		if useSaddr {
+			in.Flags |= FlagSAddr
+			s.setSrc(2, s.sreg(saddr, 1), 1)
+		}
 	}
 }
 
@@ -193,12 +214,16 @@ func (s *state) buffer() {
 	in.Offset = int32(s.bits(0, 12))
 	s.flag(12, FlagOffen)
 	s.flag(13, FlagIdxen)
-	if f.dst.width > 0 {
+	if f.dst.width > 0 && in.Flags&FlagLDS == 0 {
 		s.setDst(s.data(s.bit(55), s.bits(40, 8), f.dst.width), f.dst.width)
 	}
 	if width := uint8(s.bits(12, 1) + s.bits(13, 1)); width > 0 {
 		s.setSrc(0, s.vgpr(s.bits(32, 8), width), width)
 	}
 	s.setSrc(1, s.sreg(s.bits(48, 5)<<2, 4), 4)
-	s.setSrc(2, s.scalarSrc(s.bits(56, 8), 1), 1)
+	if code := s.bits(56, 8); code == 255 {
+		s.fail()
+	} else {
+		s.setSrc(2, s.scalarSrc(code, 1), 1)
+	}
 }

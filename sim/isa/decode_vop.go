@@ -122,6 +122,10 @@ func (s *state) sdwa() {
 		s.flag(45, FlagClamp)
 		in.OMod = uint8(s.bits(46, 2))
 	}
+	if s.bits(40, 3) == 7 && in.Base != EncVOPC || in.SDWA.DstUnused == 3 || s.bits(48, 3) == 7 || s.bits(56, 3) == 7 {
+		s.fail()
+		return
+	}
 	in.SDWA.Src0Sel, in.SDWA.Src1Sel = uint8(s.bits(48, 3)), uint8(s.bits(56, 3))
 	in.SDWA.Sext = uint8(s.bits(51, 1) | s.bits(59, 1)<<1)
 	in.Neg = uint8(s.bits(52, 1) | s.bits(60, 1)<<1)
@@ -139,6 +143,10 @@ func (s *state) dpp() {
 	in := s.in
 	s.vopOperands(256, s.bits(9, 8), s.bits(17, 8))
 	in.Src[0] = s.vgpr(s.bits(32, 8), in.SrcWords[0])
+	if !dppCtrlKnown(s.bits(40, 9)) {
+		s.fail()
+		return
+	}
 	in.DPP = DPP{Ctrl: s.bits(40, 9), BankMask: uint8(s.bits(56, 4)), RowMask: uint8(s.bits(60, 4))}
 	s.flag(51, FlagBoundCtrl)
 	in.Neg = uint8(s.bits(52, 1) | s.bits(54, 1)<<1)
@@ -213,6 +221,9 @@ func (s *state) vop3p() {
 	}
 	s.vop3Sources()
 	in.NegHi = uint8(s.shown(8, 3))
+	if mix(in.Op) {
+		in.Abs, in.NegHi = in.NegHi, 0
+	}
 	in.OpSel = uint8(s.shown(11, 3))
 	in.OpSelHi = uint8(s.shown(59, 2) | s.shown(14, 1)<<2)
 	if s.shown(15, 1) != 0 {
@@ -220,6 +231,10 @@ func (s *state) vop3p() {
 	}
 	in.Neg = uint8(s.shown(61, 3))
 }
+
+// mix reports the mixed-precision FMA instructions, whose neg_hi field is abs and
+// whose op_sel_hi chooses the source format.
+func mix(op Op) bool { return op == VFmaMixF32 || op == VFmaMixloF16 || op == VFmaMixhiF16 }
 
 // mai decodes VOP3P-MAI: matrix multiply-accumulate.
 func (s *state) mai() {
@@ -251,4 +266,17 @@ func (s *state) mai() {
 		s.setSrc(i, o, sl.width)
 	}
 	in.Cbsz, in.Abid, in.Blgp = uint8(s.bits(8, 3)), uint8(s.bits(11, 4)), uint8(s.bits(61, 3))
+}
+
+// dppCtrlKnown reports the dpp_ctrl values that gfx90a has.
+func dppCtrlKnown(c uint32) bool {
+	switch {
+	case c <= 0xff:
+		return true
+	case c >= 0x101 && c <= 0x12f:
+		return c&0xf != 0
+	case c == 0x130, c == 0x134, c == 0x138, c == 0x13c, c >= 0x140 && c <= 0x143:
+		return true
+	}
+	return c >= 0x150 && c <= 0x15f
 }

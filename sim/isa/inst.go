@@ -170,7 +170,7 @@ type Inst struct {
 
 	Flags   Flags
 	Neg     uint8 // bit i negates source i; VOP3P: neg_lo
-	NegHi   uint8 // VOP3P neg_hi
+	NegHi   uint8 // VOP3P neg_hi (v_fma_mix*: in Abs instead, which is its meaning there)
 	Abs     uint8 // bit i takes the absolute value of source i
 	OMod    uint8 // 0 none, 1 *2, 2 *4, 3 /2
 	OpSel   uint8 // bit i: source i uses its high half; bit 3: destination high half
@@ -186,4 +186,6 @@ type Inst struct {
 	Offset1 uint8  // DS second offset
 	Imm     uint16 // SIMM16 of SOPK and SOPP
 	Format  uint8  // MTBUF: dfmt | nfmt<<4
+
+	opcode uint16 // the opcode field, by which Format finds the operand layout again
 }

@@ -73,9 +73,11 @@ func (s *state) src(code uint32, width uint8) Operand {
 	return s.scalarSrc(code, width)
 }
 
-// vgpr maps a VGPR number; a tuple must end within the file.
+// vgpr maps a VGPR number. A tuple must end within the file and, on gfx90a and
+// later, start at an even register: llvm-mc prints such an operand with the
+// remark "Invalid register" and the assembler refuses it.
 func (s *state) vgpr(code uint32, width uint8) Operand {
-	if code+uint32(width) > 256 {
+	if code+uint32(width) > 256 || width > 1 && code&1 != 0 {
 		s.fail()
 		return OperandNone
 	}

@@ -35,11 +35,22 @@ const (
 	fileAGPR
 )
 
+// constant is the type of the constants that a source takes.
+type constant uint8
+
+const (
+	constant32 constant = iota + 1 // 32 bits, integer or single
+	constant64                     // 64 bits; a literal is extended, or the high half of a double
+	constantI16
+	constantF16
+)
+
 // slot is one operand of a form: width is in dwords.
 type slot struct {
 	field field
 	file  file
 	width uint8
+	typ   constant
 }
 
 // suffix is the encoding suffix that LLVM prints after the mnemonic.
@@ -61,7 +72,8 @@ type form struct {
 	n      uint8 // slots used in src
 	src    [4]slot
 	suffix suffix
-	matrix bool // MFMA or SMFMAC: VOP3P-MAI field layout
+	ret    uint8 // atomics: width of the value that is returned with GLC
+	matrix bool  // MFMA or SMFMAC: VOP3P-MAI field layout
 }
 
 // entry is one opcode of one encoding family; a zero Op means the target lacks it.
@@ -88,4 +100,38 @@ func lookup(t []entry, opcode uint32) (Op, *form) {
 	}
 	e := t[opcode]
 	return e.op, &forms[e.form]
+}
+
+// tableOf returns the table that an instruction was decoded with.
+func (t *tables) tableOf(in *Inst) []entry {
+	switch in.Enc {
+	case EncSDWA, EncDPP:
+		sdwa := in.Enc == EncSDWA
+		switch {
+		case in.Base == EncVOP1 && sdwa:
+			return t.vop1SDWA
+		case in.Base == EncVOP2 && sdwa:
+			return t.vop2SDWA
+		case sdwa:
+			return t.vopcSDWA
+		case in.Base == EncVOP1:
+			return t.vop1DPP
+		case in.Base == EncVOP2:
+			return t.vop2DPP
+		}
+		return t.vopcDPP
+	case EncDS:
+		if in.Flags&FlagGDS != 0 {
+			return t.gds
+		}
+		return t.ds
+	case EncFLAT:
+		return [4][]entry{SegFlat: t.flat, SegScratch: t.scratch, SegGlobal: t.global}[in.Seg&3]
+	}
+	byEnc := [...][]entry{EncSOP2: t.sop2, EncSOPK: t.sopk, EncSOP1: t.sop1, EncSOPC: t.sopc, EncSOPP: t.sopp, EncSMEM: t.smem,
+		EncVOP1: t.vop1, EncVOP2: t.vop2, EncVOPC: t.vopc, EncVOP3: t.vop3, EncVOP3P: t.vop3p, EncMUBUF: t.mubuf, EncMTBUF: t.mtbuf, EncMIMG: t.mimg}
+	if int(in.Enc) >= len(byEnc) {
+		return nil
+	}
+	return byEnc[in.Enc]
 }

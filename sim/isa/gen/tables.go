@@ -148,6 +148,19 @@ func formText(mnemonic, mask, show, operands string) string {
 			suffix = "suffix" + s
 		}
 	}
+	// A returning atomic's value is as wide as its data, half for compare-and-swap.
+	ret := ""
+	if strings.Contains(mnemonic, "_atomic_") {
+		_, width, _ := strings.Cut(operands[strings.LastIndex(operands, "data:")+1:], ":")
+		n, err := strconv.Atoi(strings.TrimLeft(strings.Fields(width)[0], "vs"))
+		if err != nil {
+			log.Fatalf("%s: %v", mnemonic, err)
+		}
+		if strings.Contains(mnemonic, "cmpswap") {
+			n /= 2
+		}
+		ret = strconv.Itoa(n)
+	}
 	matrix := strings.HasPrefix(mnemonic, "v_mfma_") || strings.HasPrefix(mnemonic, "v_smfmac_")
 	var dst, sdst string
 	var src []string
@@ -177,6 +190,9 @@ func formText(mnemonic, mask, show, operands string) string {
 	if suffix != "0" {
 		fmt.Fprintf(&b, ", suffix: %s", suffix)
 	}
+	if ret != "" {
+		fmt.Fprintf(&b, ", ret: %s", ret)
+	}
 	if matrix {
 		b.WriteString(", matrix: true")
 	}
@@ -186,6 +202,8 @@ func formText(mnemonic, mask, show, operands string) string {
 // slotText turns FIELD:KIND WIDTH at position i into a slot literal.
 func slotText(o string, i int) (text string, dst, sdst bool) {
 	field, kind, _ := strings.Cut(o, ":")
+	kind, typ, _ := strings.Cut(kind, "/")
+	constant := map[string]string{"": "0", "32": "constant32", "64": "constant64", "i16": "constantI16", "f16": "constantF16"}[typ]
 	file, width := "fileAny", strings.TrimLeft(kind, "savcoffm")
 	switch {
 	case kind == "vcc2":
@@ -216,5 +234,5 @@ func slotText(o string, i int) (text string, dst, sdst bool) {
 	case "simm16", "offset":
 		return "", false, false
 	}
-	return fmt.Sprintf("{field%s, %s, %s}", strings.ToUpper(field[:1])+field[1:], file, width), dst, sdst
+	return fmt.Sprintf("{field%s, %s, %s, %s}", strings.ToUpper(field[:1])+field[1:], file, width, constant), dst, sdst
 }

@@ -9,7 +9,8 @@
 // Columns: family, opcode, variant (- for the plain encoding, sdwa, dpp),
 // mnemonic as printed, base encoding in hex, mask of the bits outside operand
 // fields that may be set, mask of those that change the text when set, and the
-// operands in printed order as FIELD:KIND WIDTH.
+// operands in printed order as FIELD:KIND WIDTH, followed for sources that take
+// constants by the constant's type: /32, /64, /i16 or /f16.
 package main
 
 import (
@@ -53,6 +54,7 @@ func probe(target string) error {
 	rows = findBases(mc, rows)
 	findMasks(mc, rows)
 	findOperands(mc, rows)
+	findConstants(mc, rows)
 	if mc.err != nil {
 		return mc.err
 	}
@@ -227,4 +229,47 @@ func kindOf(o string) string {
 		}
 	}
 	return "i"
+}
+
+// findConstants finds the type of each source from how 1/(2*pi) and a literal print.
+func findConstants(mc *oracle, rows []*row) {
+	for _, r := range rows {
+		for _, f := range r.fields {
+			if f.kind != 's' || f.bits < 8 || r.variant != "-" {
+				continue
+			}
+			at := -1
+			for i, o := range r.ops {
+				if strings.HasPrefix(o, f.name+":") {
+					at = i
+				}
+			}
+			if at < 0 {
+				continue
+			}
+			v := word(r.base) &^ f.mask()
+			typ := ""
+			mc.ask(put(r.base, v|f.enc(248)), func(text string, size int) {
+				switch o := operandsOf(text); o[at] {
+				case "0.15915494":
+					typ = "/32"
+				case "0.15915494309189532":
+					typ = "/64"
+				case "0x3118":
+					typ = "/i16"
+				default:
+					return
+				}
+				r.ops[at] += typ
+			})
+			if len(r.base) == 4 {
+				mc.ask(append(put(r.base, v|f.enc(255)), 0x78, 0x56, 0x34, 0x12), func(text string, size int) {
+					if o := operandsOf(text); o[at] == "0x5678" && typ == "/32" {
+						r.ops[at] = strings.TrimSuffix(r.ops[at], typ) + "/f16"
+					}
+				})
+			}
+		}
+	}
+	mc.run()
 }

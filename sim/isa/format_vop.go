@@ -1,0 +1,155 @@
+package isa
+
+// vector prints the vector ALU encodings.
+func (p *printer) vector() {
+	in := p.in
+	p.dsts()
+	for i, sl := range p.form.src[:p.form.n] {
+		p.sep()
+		p.modified(i, sl)
+	}
+	switch in.Enc {
+	case EncVOP3:
+		p.opSel()
+		p.when(in.Flags&FlagClamp != 0, " clamp")
+		p.omod()
+	case EncVOP3P:
+		p.packed()
+	case EncSDWA:
+		p.sdwa()
+	case EncDPP:
+		p.dpp()
+	}
+}
+
+// modified prints source i with its neg, abs and sext modifiers.
+func (p *printer) modified(i int, sl slot) {
+	in := p.in
+	bit := uint8(1) << i
+	neg, abs, sext := in.Neg&bit != 0, in.Abs&bit != 0, in.SDWA.Sext&bit != 0
+	if in.Enc == EncVOP3P && !mix(in.Op) || sl.field == fieldVcc {
+		neg, abs, sext = false, false, false
+	}
+	// LLVM writes neg(1), because -1 would be another constant.
+	o := in.Src[i]
+	negCall := neg && !abs && (o >= OperandInt && o <= 208 || o >= OperandHalf && o <= OperandInv2Pi)
+	p.when(negCall, "neg(")
+	p.when(neg && !negCall, "-")
+	p.when(abs, "|")
+	p.when(sext, "sext(")
+	p.value(o, in.SrcWords[i], sl.typ)
+	p.when(sext, ")")
+	p.when(abs, "|")
+	p.when(negCall, ")")
+}
+
+func (p *printer) omod() {
+	p.str([4]string{"", " mul:2", " mul:4", " div:2"}[p.in.OMod&3])
+}
+
+// bitList prints name:[b0,b1,…] of the low n bits.
+func (p *printer) bitList(name string, v uint8, n int) {
+	p.str(name)
+	for i := range n {
+		p.when(i > 0, ",")
+		p.int(int64(v >> i & 1))
+	}
+	p.str("]")
+}
+
+// opSel prints VOP3 op_sel: one bit a source and one for the destination.
+func (p *printer) opSel() {
+	if p.in.OpSel == 0 {
+		return
+	}
+	n := int(p.form.n)
+	v := p.in.OpSel&(1<<n-1) | p.in.OpSel>>3<<n
+	p.bitList(" op_sel:[", v, n+1)
+}
+
+// packed prints the modifiers of VOP3P.
+func (p *printer) packed() {
+	in, n := p.in, int(p.form.n)
+	if p.form.matrix {
+		p.offset(" cbsz:", int32(in.Cbsz))
+		p.offset(" abid:", int32(in.Abid))
+		if in.Blgp != 0 && p.d.gfx94 && p.form.src[2].typ == constant64 {
+			p.bitList(" neg:[", in.Blgp, 3)
+		} else {
+			p.offset(" blgp:", int32(in.Blgp))
+		}
+		return
+	}
+	all := uint8(1)<<n - 1
+	if p.form.show>>11&7 == 0 && p.form.show>>59&3 == 0 {
+		p.when(in.Flags&FlagClamp != 0, " clamp")
+		return
+	}
+	if in.OpSel&all != 0 {
+		p.bitList(" op_sel:[", in.OpSel, n)
+	}
+	def := all
+	if mix(in.Op) {
+		def = 0
+	}
+	if in.OpSelHi&all != def {
+		p.bitList(" op_sel_hi:[", in.OpSelHi, n)
+	}
+	if !mix(in.Op) {
+		if in.Neg&all != 0 {
+			p.bitList(" neg_lo:[", in.Neg, n)
+		}
+		if in.NegHi&all != 0 {
+			p.bitList(" neg_hi:[", in.NegHi, n)
+		}
+	}
+	p.when(in.Flags&FlagClamp != 0, " clamp")
+}
+
+var sdwaSels = [8]string{"BYTE_0", "BYTE_1", "BYTE_2", "BYTE_3", "WORD_0", "WORD_1", "DWORD", ""}
+
+func (p *printer) sdwa() {
+	in := p.in
+	p.when(in.Flags&FlagClamp != 0, " clamp")
+	p.omod()
+	if in.Base != EncVOPC {
+		p.str(" dst_sel:")
+		p.str(sdwaSels[in.SDWA.DstSel&7])
+		p.str(" dst_unused:UNUSED_")
+		p.str([4]string{"PAD", "SEXT", "PRESERVE", ""}[in.SDWA.DstUnused&3])
+	}
+	p.str(" src0_sel:")
+	p.str(sdwaSels[in.SDWA.Src0Sel&7])
+	if in.Base != EncVOP1 {
+		p.str(" src1_sel:")
+		p.str(sdwaSels[in.SDWA.Src1Sel&7])
+	}
+}
+
+// dpp prints dpp_ctrl, the masks and bound_ctrl.
+func (p *printer) dpp() {
+	c := p.in.DPP.Ctrl
+	switch {
+	case c <= 0xff:
+		p.str(" quad_perm:[")
+		for i := range 4 {
+			p.when(i > 0, ",")
+			p.int(int64(c >> (2 * i) & 3))
+		}
+		p.str("]")
+	case c <= 0x12f:
+		p.str([3]string{" row_shl:", " row_shr:", " row_ror:"}[(c>>4&3)%3])
+		p.int(int64(c & 15))
+	case c >= 0x150:
+		p.str(" row_newbcast:")
+		p.int(int64(c & 15))
+	default:
+		p.str(map[uint32]string{0x130: " wave_shl:1", 0x134: " wave_rol:1", 0x138: " wave_shr:1", 0x13c: " wave_ror:1",
+			0x140: " row_mirror", 0x141: " row_half_mirror", 0x142: " row_bcast:15", 0x143: " row_bcast:31"}[c])
+	}
+	p.str(" row_mask:")
+	p.hex(uint64(p.in.DPP.RowMask))
+	p.str(" bank_mask:")
+	p.hex(uint64(p.in.DPP.BankMask))
+	p.when(p.in.Flags&FlagBoundCtrl != 0, " bound_ctrl:1")
+}

@@ -1,0 +1,74 @@
+package isa
+
+import (
+	"encoding/hex"
+	"os"
+	"regexp"
+	"strconv"
+	"strings"
+	"testing"
+)
+
+var testTargets = []string{"gfx90a", "gfx942"}
+
+type tableRow struct {
+	family, mnemonic, text string
+	opcode                 int
+	code                   []byte
+}
+
+// tableRows reads ops/TARGET.tsv: what llvm-mc printed for every opcode.
+func tableRows(t *testing.T, target string) []tableRow {
+	t.Helper()
+	data, err := os.ReadFile("ops/" + target + ".tsv")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var rows []tableRow
+	for line := range strings.Lines(string(data)) {
+		col := strings.Split(strings.TrimRight(line, "\n"), "\t")
+		code, err := hex.DecodeString(col[4])
+		if err != nil {
+			t.Fatal(err)
+		}
+		opcode, err := strconv.Atoi(col[1])
+		if err != nil {
+			t.Fatal(err)
+		}
+		rows = append(rows, tableRow{family: col[0], opcode: opcode, mnemonic: col[2], code: code, text: col[5]})
+	}
+	return rows
+}
+
+func newDecoder(t testing.TB, target string) *Decoder {
+	t.Helper()
+	d, err := NewDecoder(target)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return d
+}
+
+// invalidOperand is llvm-mc's remark on an operand that the assembler refuses.
+var invalidOperand = regexp.MustCompile(`/\*.*?\*/`)
+
+func TestEveryTableRowDecodes(t *testing.T) {
+	for _, target := range testTargets {
+		t.Run(target, func(t *testing.T) {
+			d := newDecoder(t, target)
+			for _, r := range tableRows(t, target) {
+				if r.family == "MIMG" { // image instructions are not decoded
+					continue
+				}
+				in, err := d.Decode(r.code)
+				if err != nil {
+					t.Errorf("%s %d %x: %v, want %s", r.family, r.opcode, r.code, err, r.text)
+					continue
+				}
+				if got := d.Format(&in, 0); got != invalidOperand.ReplaceAllString(r.text, "") || int(in.Size) != len(r.code) {
+					t.Errorf("%s %d %x: got %q size %d, want %q", r.family, r.opcode, r.code, got, in.Size, r.text)
+				}
+			}
+		})
+	}
+}
