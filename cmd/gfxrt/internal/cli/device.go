@@ -1,0 +1,182 @@
+package cli
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+
+	"gfxrt/elf"
+	"gfxrt/runtime"
+	"gfxrt/sim"
+)
+
+// session is an open device; sim is nil when it is not simulated.
+type session struct {
+	rt  *runtime.Runtime
+	sim *sim.Device
+}
+
+// openSession opens the device of a completed device string. A tracer needs a
+// simulator.
+func openSession(ctx context.Context, dev string, tr *tracer, opts ...runtime.Option) (*session, error) {
+	head, target, _ := strings.Cut(dev, ":")
+	words := strings.Split(head, "+")
+	if words[0] != "sim" {
+		if tr != nil {
+			return nil, usagef("--trace needs a simulated device, not %s", dev)
+		}
+		rt, err := runtime.Open(ctx, dev, opts...)
+		if err != nil {
+			return nil, usagef("--device: %w", err)
+		}
+		return &session{rt: rt}, nil
+	}
+	var o sim.Options
+	for _, w := range words[1:] {
+		if err := setOption(&o, w); err != nil {
+			return nil, usagef("--device %s: %w", dev, err)
+		}
+	}
+	if tr != nil {
+		o.Trace, o.TraceWant = tr.event, tr.filter.want
+	}
+	d, err := sim.Open(target, o)
+	if err != nil {
+		return nil, inputError(fmt.Errorf("device %s: %w", dev, err))
+	}
+	rt, err := runtime.New(d, opts...)
+	if err != nil {
+		return nil, errors.Join(err, d.Close())
+	}
+	return &session{rt: rt, sim: d}, nil
+}
+
+func setOption(o *sim.Options, word string) error {
+	name, value, _ := strings.Cut(word, "=")
+	switch name {
+	case "portable":
+		o.Portable = true
+		return nil
+	case "seed":
+		n, err := strconv.ParseUint(value, 0, 64)
+		o.Seed = &n
+		return err
+	case "threads":
+		n, err := strconv.ParseUint(value, 0, 16)
+		o.Threads = int(n)
+		return err
+	}
+	return fmt.Errorf("unknown option %q (known: seed=N, portable, threads=N)", word)
+}
+
+// simulated reports whether the simulator has a profile of the processor.
+func simulated(t elf.Target) bool {
+	return slices.ContainsFunc(sim.Profiles(), func(p runtime.Info) bool {
+		name, _, _ := strings.Cut(p.Target, ":")
+		return name == t.Processor
+	})
+}
+
+// maxWaves bounds the report about waves.
+const maxWaves = 64
+
+// reportWaves tells where each wave stands.
+func (s *session) reportWaves(w io.Writer, mod *runtime.Module) {
+	if s.sim == nil {
+		return
+	}
+	waves := s.sim.Waves()
+	fmt.Fprintf(w, "gfxrt: %d waves have not ended\n", len(waves))
+	for i, v := range waves {
+		if i == maxWaves {
+			fmt.Fprintf(w, "  … %d more\n", len(waves)-i)
+			break
+		}
+		kernel := fmt.Sprintf("%#x", v.KernelObject)
+		for _, k := range mod.Kernels() {
+			if k.Object() == v.KernelObject {
+				kernel = k.Name()
+			}
+		}
+		fmt.Fprintf(w, "  kernel %s  work-group (%d,%d,%d) wave %d  %s  pc %s: %s\n", kernel, v.Group[0], v.Group[1], v.Group[2], v.Wave,
+			v.State, place(mod, v.PC), instructionAt(mod, v.PC))
+	}
+}
+
+// place is a GPU address with the symbol it lies in.
+func place(mod *runtime.Module, pc uint64) string {
+	if mod == nil || pc < mod.Base() {
+		return fmt.Sprintf("%#x", pc)
+	}
+	name, off, ok := mod.Object().SymbolAt(pc - mod.Base())
+	if !ok {
+		return fmt.Sprintf("%#x", pc)
+	}
+	return fmt.Sprintf("%#x <%s+%#x>", pc, name, off)
+}
+
+// tracer prints what waves execute. A nil tracer does nothing.
+type tracer struct {
+	mu     sync.Mutex
+	w      *bufio.Writer
+	filter traceFlag
+	mod    *runtime.Module
+}
+
+func newTracer(w io.Writer, filter traceFlag) *tracer {
+	return &tracer{w: bufio.NewWriter(w), filter: filter}
+}
+
+// setModule gives the symbols of addresses.
+func (t *tracer) setModule(mod *runtime.Module) {
+	if t == nil {
+		return
+	}
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.mod = mod
+}
+
+func (t *tracer) flush() error {
+	if t == nil {
+		return nil
+	}
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.w.Flush()
+}
+
+// event prints one executed instruction; device threads call it.
+func (t *tracer) event(ev sim.TraceEvent) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	fmt.Fprintf(t.w, "(%d,%d,%d) wave %d  %s  %s", ev.Group[0], ev.Group[1], ev.Group[2], ev.Wave, place(t.mod, ev.PC), ev.Text)
+	for _, r := range ev.Writes {
+		fmt.Fprintf(t.w, "  %s=%s", r.Name, registerText(r))
+	}
+	t.w.WriteByte('\n') // a failure to write shows in flush
+}
+
+// registerText prints what an instruction wrote: a scalar's value, or the
+// value of each lane that changed.
+func registerText(r sim.RegWrite) string {
+	var s []string
+	if r.Lanes == 0 { // the high dword first, as one number
+		for _, x := range slices.Backward(r.Values) {
+			s = append(s, fmt.Sprintf("%08x", x))
+		}
+		return strings.Join(s, "_")
+	}
+	for lane, x := range r.Values {
+		if r.Lanes>>lane&1 != 0 {
+			s = append(s, fmt.Sprintf("%d:%08x", lane, x))
+		}
+	}
+	return "{" + strings.Join(s, " ") + "}"
+}
