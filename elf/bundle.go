@@ -196,85 +196,102 @@ const (
 	methodZstd = 1
 )
 
-// decompressBundle decompresses a CCOB bundle of version 1 to 3 at the start
-// of b and gives how many bytes it takes.
-func decompressBundle(b []byte, at, budget uint64) (plain []byte, length uint64, err error) {
-	if len(b) < 8 {
-		return nil, 0, bad(at, "CCOB header", "%d bytes", len(b))
-	}
-	version, method := le.Uint16(b[4:]), le.Uint16(b[6:])
-	header, total := uint64(20), uint64(0)
-	switch version {
-	case 1:
-	case 2:
-		header = 24
-	case 3:
-		header = 32
-	default:
-		return nil, 0, fmt.Errorf("%w: CCOB version %d at offset %#x", ErrUnsupported, version, at)
-	}
-	if uint64(len(b)) < header {
-		return nil, 0, bad(at, "CCOB header", "%d bytes, want %d", len(b), header)
-	}
-	var size, hash uint64
-	switch version {
-	case 1:
-		size, hash = uint64(le.Uint32(b[8:])), le.Uint64(b[12:])
-	case 2:
-		total, size, hash = uint64(le.Uint32(b[8:])), uint64(le.Uint32(b[12:])), le.Uint64(b[16:])
-	case 3:
-		total, size, hash = le.Uint64(b[8:]), le.Uint64(b[16:]), le.Uint64(b[24:])
-	}
-	if version > 1 {
-		if total < header || total > uint64(len(b)) {
-			return nil, 0, bad(at+8, "CCOB total size", "%#x of %#x bytes", total, len(b))
-		}
-		b = b[:total]
-	}
-	payload := b[header:]
-	if limit := min(budget, ratioLimit(len(payload))); size > limit {
-		return nil, 0, fmt.Errorf("%w: %w", bad(at+8, "CCOB uncompressed size", "%#x bytes from %#x", size, len(payload)), ErrTooLarge)
-	}
-	switch method {
-	case methodZlib:
-		var n int
-		plain, n, err = inflate(payload, size)
-		payload = payload[:n]
-	case methodZstd:
-		if version == 1 {
-			if payload, err = firstFrame(payload); err != nil {
-				break
-			}
-		}
-		plain, err = unzstd(payload, size)
-	default:
-		return nil, 0, fmt.Errorf("%w: CCOB method %d at offset %#x", ErrUnsupported, method, at)
-	}
-	if err != nil {
-		return nil, 0, bad(at+header, "CCOB payload", "%v, want %#x bytes", err, size)
-	}
-	if sum := md5.Sum(plain); le.Uint64(sum[:]) != hash {
-		return nil, 0, bad(at+header-8, "CCOB hash", "%#x, but the contents have %#x", hash, le.Uint64(sum[:]))
-	}
-	if version > 1 {
-		return plain, total, nil
-	}
-	return plain, header + uint64(len(payload)), nil
+// ccob is the header of a compressed bundle.
+type ccob struct {
+	version, method    uint16
+	header, total      uint64 // bytes of the header, and with the payload; total is 0 in version 1
+	uncompressed, hash uint64
 }
 
-// firstFrame cuts b after its first zstd frame (RFC 8878, section 3.1.1): a
-// version 1 header does not tell where the frame ends.
-func firstFrame(b []byte) ([]byte, error) {
+// readCCOB reads the header at the start of b, versions 1 to 3 (Clang Offload
+// Bundler, Compressed Bundle).
+func readCCOB(b []byte, at uint64) (h ccob, err error) {
+	if len(b) < 8 {
+		return h, bad(at, "CCOB header", "%d bytes", len(b))
+	}
+	h.version, h.method = le.Uint16(b[4:]), le.Uint16(b[6:])
+	switch h.version {
+	case 1:
+		h.header = 20
+	case 2:
+		h.header = 24
+	case 3:
+		h.header = 32
+	default:
+		return h, fmt.Errorf("%w: CCOB version %d at offset %#x", ErrUnsupported, h.version, at)
+	}
+	if uint64(len(b)) < h.header {
+		return h, bad(at, "CCOB header", "%d bytes, want %d", len(b), h.header)
+	}
+	switch h.version {
+	case 1:
+		h.uncompressed = uint64(le.Uint32(b[8:]))
+	case 2:
+		h.total, h.uncompressed = uint64(le.Uint32(b[8:])), uint64(le.Uint32(b[12:]))
+	case 3:
+		h.total, h.uncompressed = le.Uint64(b[8:]), le.Uint64(b[16:])
+	}
+	h.hash = le.Uint64(b[h.header-8:])
+	if h.version > 1 && (h.total < h.header || h.total > uint64(len(b))) {
+		return h, bad(at+8, "CCOB total size", "%#x of %#x bytes", h.total, len(b))
+	}
+	return h, nil
+}
+
+// decompressBundle decompresses a CCOB bundle at the start of b and gives how
+// many bytes it takes.
+func decompressBundle(b []byte, at, budget uint64) (plain []byte, length uint64, err error) {
+	h, err := readCCOB(b, at)
+	if err != nil {
+		return nil, 0, err
+	}
+	payload := b[h.header:]
+	if h.version > 1 {
+		payload = b[h.header:h.total]
+	}
+	if limit := min(budget, ratioLimit(len(payload))); h.uncompressed > limit {
+		return nil, 0, fmt.Errorf("%w: %w", bad(at+8, "CCOB uncompressed size", "%#x bytes from %#x", h.uncompressed, len(payload)), ErrTooLarge)
+	}
+	taken := len(payload)
+	switch h.method {
+	case methodZlib:
+		plain, taken, err = inflate(payload, h.uncompressed)
+	case methodZstd:
+		if h.version == 1 {
+			taken, err = firstFrame(payload)
+		}
+		if err == nil {
+			plain, err = unzstd(payload[:taken], h.uncompressed)
+		}
+	default:
+		return nil, 0, fmt.Errorf("%w: CCOB method %d at offset %#x", ErrUnsupported, h.method, at)
+	}
+	if err != nil {
+		return nil, 0, bad(at+h.header, "CCOB payload", "%v, want %#x bytes", err, h.uncompressed)
+	}
+	// The hash is the low half of the contents' MD5.
+	if sum := md5.Sum(plain); le.Uint64(sum[:]) != h.hash {
+		return nil, 0, bad(at+h.header-8, "CCOB hash", "%#x, but the contents have %#x", h.hash, le.Uint64(sum[:]))
+	}
+	if h.version > 1 {
+		return plain, h.total, nil
+	}
+	return plain, h.header + uint64(taken), nil
+}
+
+// firstFrame gives the length of the zstd frame at the start of b (RFC 8878,
+// section 3.1.1): a version 1 header does not tell where it ends.
+func firstFrame(b []byte) (int, error) {
 	var h zstd.Header
 	if err := h.Decode(b); err != nil {
-		return nil, err
+		return 0, err
 	}
 	if h.Skippable {
-		return nil, errors.New("skippable frame")
+		return 0, errors.New("skippable frame")
 	}
 	for off := uint64(h.HeaderSize); ; {
 		if !inside(off, 3, uint64(len(b))) {
-			return nil, errors.New("frame does not end")
+			return 0, errors.New("frame does not end")
 		}
 		block := uint64(b[off]) | uint64(b[off+1])<<8 | uint64(b[off+2])<<16
 		size := block >> 3
@@ -289,8 +306,8 @@ func firstFrame(b []byte) ([]byte, error) {
 			off += 4
 		}
 		if off > uint64(len(b)) {
-			return nil, errors.New("frame does not end")
+			return 0, errors.New("frame does not end")
 		}
-		return b[:off], nil
+		return int(off), nil
 	}
 }

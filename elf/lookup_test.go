@@ -16,7 +16,7 @@ func TestLinesAgree(t *testing.T) {
 		co := parse(t, file)
 		k := co.Kernels[0]
 		var addresses []string
-		end := k.Entry + 0x400
+		end := k.Entry + 0xb00
 		for a := k.Entry; a < end; a += 4 {
 			addresses = append(addresses, fmt.Sprintf("%#x", a))
 		}

@@ -2,6 +2,7 @@ package elf_test
 
 import (
 	"errors"
+	"fmt"
 	"testing"
 
 	"gfxrt/elf"
@@ -68,5 +69,37 @@ func TestGenericMembers(t *testing.T) {
 	}
 	if m := elf.GenericMembers("gfx942"); m != nil {
 		t.Errorf("gfx942 has members %v", m)
+	}
+}
+
+// TestProcessorFacts checks what LLVM AMDGPUUsage says of each family: wave
+// sizes, architected flat scratch and packed work-item ids.
+func TestProcessorFacts(t *testing.T) {
+	for _, c := range []struct {
+		id          string
+		waves       string
+		architected bool
+		packed      bool
+	}{
+		{"gfx900", "[64]", false, false},
+		{"gfx908", "[64]", false, false},
+		{"gfx90a", "[64]", false, true},
+		{"gfx942", "[64]", true, true},
+		{"gfx1030", "[32 64]", false, false},
+		{"gfx1100", "[32 64]", true, true},
+		{"gfx1201", "[32 64]", true, true},
+		{"gfx1250", "[32]", true, true},
+	} {
+		tg := target(t, c.id)
+		if got := fmt.Sprint(tg.WaveSizes()); got != c.waves || tg.ArchitectedFlatScratch() != c.architected || tg.PackedWorkItemID() != c.packed {
+			t.Errorf("%s: waves %s, architected %v, packed %v", c.id, got, tg.ArchitectedFlatScratch(), tg.PackedWorkItemID())
+		}
+	}
+	seen := map[string]bool{}
+	for _, name := range elf.Processors() {
+		if tg := target(t, name); tg.Generation() == 0 || seen[name] {
+			t.Errorf("%s: generation %d, twice: %v", name, tg.Generation(), seen[name])
+		}
+		seen[name] = true
 	}
 }
