@@ -6,7 +6,9 @@ package lane
 // dotInt makes an integer dot product of elements of the given width. The exact
 // sum is cut to 32 bits, or saturated with clamp (LLVM: "clamp" of
 // v_dot4_i32_i8).
-func dotInt(width uint, signed bool) Fn {
+//
+// With sel, op_sel and op_sel_hi choose the halves.
+func dotInt(width uint, signed, sel bool) Fn {
 	ext := func(x uint32) int64 { return int64(x << (32 - width) >> (32 - width)) }
 	if signed {
 		ext = func(x uint32) int64 { return int64(int32(x<<(32-width)) >> (32 - width)) }
@@ -17,6 +19,9 @@ func dotInt(width uint, signed bool) Fn {
 				continue
 			}
 			x, y := a[i], b[i]
+			if sel {
+				x, y = pick(x, 0, e), pick(y, 1, e)
+			}
 			sum := int64(c[i])
 			if signed {
 				sum = int64(int32(c[i]))
@@ -43,25 +48,10 @@ func pick(x uint32, n uint, e *Env) uint32 {
 	return lo | hi
 }
 
-// picked runs fn on sources whose halves op_sel has exchanged.
-func picked(fn Fn) Fn {
-	return func(d, a, b, c *Row, exec uint64, e *Env) {
-		if e.OpSel&3 == 0 && e.OpSelHi&3 == 3 {
-			fn(d, a, b, c, exec, e)
-			return
-		}
-		var x, y Row
-		for i := range x {
-			x[i], y[i] = pick(a[i], 0, e), pick(b[i], 1, e)
-		}
-		fn(d, &x, &y, c, exec, e)
-	}
-}
-
 // dot2F16 is the chain of v_dot2_f32_f16: the products, exact in f32, are added
 // to z one after the other. f32 denormals are flushed whatever MODE says (LLVM
 // SIISelLowering: "fdot2_f32_f16 always flushes fp32 denormal operand and output
-// to zero").
+// to zero, regardless of the denorm mode setting").
 func dot2F16(x, y, z uint32, m Mode) uint32 {
 	flush := m &^ 0x30
 	for range 2 {
@@ -113,15 +103,15 @@ func init() {
 	}
 	register(map[string]Kernel{
 		"v_dot2_f32_f16":  approx(vop3p(loopDot2F32F16, F32, V2F16)),
-		"v_dot2_i32_i16":  vop3p(picked(dotInt(16, true)), I32, V2I16),
-		"v_dot2_u32_u16":  vop3p(picked(dotInt(16, false)), U32, V2U16),
-		"v_dot4_i32_i8":   vop3p(dotInt(8, true), I32, B32),
-		"v_dot4_u32_u8":   vop3p(dotInt(8, false), U32, B32),
-		"v_dot8_i32_i4":   vop3p(dotInt(4, true), I32, B32),
-		"v_dot8_u32_u4":   vop3p(dotInt(4, false), U32, B32),
+		"v_dot2_i32_i16":  vop3p(dotInt(16, true, true), I32, V2I16),
+		"v_dot2_u32_u16":  vop3p(dotInt(16, false, true), U32, V2U16),
+		"v_dot4_i32_i8":   vop3p(dotInt(8, true, false), I32, B32),
+		"v_dot4_u32_u8":   vop3p(dotInt(8, false, false), U32, B32),
+		"v_dot8_i32_i4":   vop3p(dotInt(4, true, false), I32, B32),
+		"v_dot8_u32_u4":   vop3p(dotInt(4, false, false), U32, B32),
 		"v_dot2c_f32_f16": approx(vop2(loopDot2cF32F16, F32, V2F16)),
-		"v_dot2c_i32_i16": vop2(dotInt(16, true), I32, V2I16),
-		"v_dot4c_i32_i8":  vop2(dotInt(8, true), I32, B32),
-		"v_dot8c_i32_i4":  vop2(dotInt(4, true), I32, B32),
+		"v_dot2c_i32_i16": vop2(dotInt(16, true, false), I32, V2I16),
+		"v_dot4c_i32_i8":  vop2(dotInt(8, true, false), I32, B32),
+		"v_dot8c_i32_i4":  vop2(dotInt(4, true, false), I32, B32),
 	})
 }

@@ -348,60 +348,69 @@ func dotExact(c uint32, a, b []float64, bad bool) uint32 {
 			return r
 		}
 	}
-	// A fixed-point number in two's complement. Its lowest bit is 2^-384, below the last
-	// of the 64 bits in which unpack64 gives the least product; its highest is
-	// above any sum.
-	const low, words = -384, 11
-	var acc [words]uint64
-	add := func(v float64) {
-		neg, exp, sig := unpack64(bits64(v))
-		if sig == 0 {
-			return
-		}
-		at := exp - 63 - low
-		w, sh := at>>6, uint(at&63)
-		part := [2]uint64{sig << sh, sig >> (64 - sh)}
-		carry := uint64(0)
-		for i := w; i < words; i++ {
-			x := uint64(0)
-			if i-w < 2 {
-				x = part[i-w]
-			}
-			if neg {
-				acc[i], carry = bits.Sub64(acc[i], x, carry)
-			} else {
-				acc[i], carry = bits.Add64(acc[i], x, carry)
-			}
-		}
-	}
+	var acc fixedSum
 	for i := range a {
-		add(a[i] * b[i])
+		acc.add(a[i] * b[i])
 	}
-	add(float64(f32(c)))
-	neg := acc[words-1]>>63 != 0
+	acc.add(float64(f32(c)))
+	return acc.round32()
+}
+
+// fixedSum is a fixed-point number in two's complement. Its lowest bit is
+// 2^fixedLow, below the last of the 64 bits in which unpack64 gives the least
+// product; its highest is above any sum.
+type fixedSum [11]uint64
+
+const fixedLow = -384
+
+func (s *fixedSum) add(v float64) {
+	neg, exp, sig := unpack64(bits64(v))
+	if sig == 0 {
+		return
+	}
+	at := exp - 63 - fixedLow
+	w, sh := at>>6, uint(at&63)
+	part := [2]uint64{sig << sh, sig >> (64 - sh)}
+	carry := uint64(0)
+	for i := w; i < len(s); i++ {
+		x := uint64(0)
+		if i-w < 2 {
+			x = part[i-w]
+		}
+		if neg {
+			s[i], carry = bits.Sub64(s[i], x, carry)
+		} else {
+			s[i], carry = bits.Add64(s[i], x, carry)
+		}
+	}
+}
+
+// round32 rounds the sum to f32, nearest even, and leaves its magnitude in s.
+func (s *fixedSum) round32() uint32 {
+	neg := s[len(s)-1]>>63 != 0
 	if neg {
 		carry := uint64(0)
-		for i := range acc {
-			acc[i], carry = bits.Sub64(0, acc[i], carry)
+		for i := range s {
+			s[i], carry = bits.Sub64(0, s[i], carry)
 		}
 	}
-	for i := words - 1; i >= 0; i-- {
-		if acc[i] == 0 {
-			continue
-		}
-		n := uint(bits.LeadingZeros64(acc[i]))
-		sig, rest := acc[i]<<n, uint64(0)
-		if i > 0 {
-			sig |= acc[i-1] >> (64 - n)
-			rest = acc[i-1] << n
-			for _, x := range acc[:i-1] {
-				rest |= x
-			}
-		}
-		if rest != 0 {
-			sig |= 1
-		}
-		return uint32(fmtF32.pack(neg, i*64+63-int(n)+low, sig, roundEven, true))
+	i := len(s) - 1
+	for ; i > 0 && s[i] == 0; i-- {
 	}
-	return 0
+	if s[i] == 0 {
+		return 0
+	}
+	n := uint(bits.LeadingZeros64(s[i]))
+	sig, rest := s[i]<<n, uint64(0)
+	if i > 0 {
+		sig |= s[i-1] >> (64 - n)
+		rest = s[i-1] << n
+		for _, x := range s[:i-1] {
+			rest |= x
+		}
+	}
+	if rest != 0 {
+		sig |= 1
+	}
+	return uint32(fmtF32.pack(neg, i*64+63-int(n)+fixedLow, sig, roundEven, true))
 }

@@ -35,7 +35,8 @@ func typeBits(t Type) int {
 // of t's width. 16- and 32-bit types use one row, 64-bit types two. dst may be
 // src. Packed kernels (Kernel.Packed) apply their own modifiers.
 //
-// Source: CDNA3 ISA, "VOP3A Input Modifiers": ABS is applied before NEG.
+// Source: CDNA3 ISA, Vector ALU Operations, "Instruction Inputs": ABS is applied
+// before NEG.
 func ApplyNegAbs(dst, src *Row, t Type, neg, abs bool) {
 	clear, flip := uint32(0), uint32(0)
 	sign := uint32(1) << 31
@@ -154,7 +155,7 @@ func SDWADest(d, r *Row, exec uint64, sel, unused uint8) {
 //
 //   - for 64-bit types, the f64 pattern;
 //   - for F16 and V2F16, the f16 pattern in bits 15:0 with bits 31:16 zero;
-//     packed instructions reach it in both halves through op_sel_hi = 0;
+//     packed instructions get it in both halves with op_sel_hi = 0;
 //   - for 16-bit integer types, packed or not, the f32 pattern, of which the
 //     instruction then reads the halves;
 //   - for 32-bit types the f32 pattern, and for pairs of dwords the f32
@@ -165,8 +166,9 @@ func SDWADest(d, r *Row, exec uint64, sel, unused uint8) {
 // the rows. B256 is the f64 accumulator, the others hold dwords.
 //
 // Source: LLVM AMDGPUBaseInfo.cpp, getInlineEncodingV216 ("the actual HW
-// behavior") and SIInstrInfo::isInlineConstant on 16-bit integer operands;
-// LLVM's packed-fp32.ll for the pair.
+// behavior is: …") and SIInstrInfo::isInlineConstant on 16-bit integer operands.
+// For the pair, LLVM only ever uses the low dword (op_sel_hi = 0); that the high
+// one is zero is an assumption.
 func ConstValue(t Type, code uint16) (lo, hi uint32) {
 	if code < 240 {
 		v := int32(code) - 128

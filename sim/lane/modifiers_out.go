@@ -7,15 +7,20 @@ package lane
 //
 // omod is ignored when the mode keeps denormal results of that type or has the
 // IEEE bit set; otherwise denormals are flushed and -0 becomes +0 (CDNA3 ISA,
-// "VOP3A Output Modifiers"). Overflow follows the rounding mode.
+// Vector ALU Operations, "Instruction Outputs": "Output modifiers are not
+// compatible with output denormals …"; LLVM review D30209). Overflow follows the
+// rounding mode; for f16 with FP16_OVFL it gives the largest finite value.
 //
 // clamp keeps -0, which is not below zero. A NaN becomes 0 with DX10_CLAMP and
-// is kept without (CDNA3 ISA, "MODE register": DX10_CLAMP).
+// is kept without (CDNA3 ISA, MODE register, DX10_CLAMP).
 func OutMod(d *Row, t Type, exec uint64, omod uint8, clamp bool, m Mode) {
 	f, denorm, round := fmtF32, m>>4, m
 	switch t {
 	case F16:
 		f, denorm, round = fmtF16, m>>6, m>>2
+		if m&modeFP16Ovfl != 0 {
+			round = roundZero
+		}
 	case F64:
 		f, denorm, round = fmtF64, m>>6, m>>2
 	case F32:
@@ -88,7 +93,7 @@ func (f format) scale(v uint64, by int, round Mode) uint64 {
 		return 0
 	case e+by >= maxExp:
 		inf := uint64(maxExp) << f.man
-		if round == 3 || round == 1 && sign != 0 || round == 2 && sign == 0 {
+		if round == roundZero || round == roundUp && sign != 0 || round == roundDown && sign == 0 {
 			return sign | (inf - 1)
 		}
 		return sign | inf

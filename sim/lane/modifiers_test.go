@@ -306,6 +306,25 @@ func TestDPP(t *testing.T) {
 	})
 }
 
+func TestOutModOverflow(t *testing.T) {
+	for _, tc := range []struct {
+		typ  Type
+		in   uint32
+		mode Mode
+		want uint32
+	}{
+		{F16, 0x7BFF, 0, 0x7C00}, {F16, 0x7BFF, 3 << 2, 0x7BFF}, {F16, 0xFBFF, 1 << 2, 0xFBFF}, {F16, 0xFBFF, 2 << 2, 0xFC00},
+		{F16, 0xFBFF, 1 << 23, 0xFBFF}, {F16, 0x7C00, 1 << 23, 0x7C00}, {F32, 0x7F7FFFFF, 1 << 23, 0x7F800000}, {F32, 0x7F000000, 2, 0x7F7FFFFF},
+	} {
+		var d Row
+		d[0] = tc.in
+		OutMod(&d, tc.typ, 1, 1, false, tc.mode)
+		if d[0] != tc.want {
+			t.Errorf("type %d: %#x * 2 in mode %#x: got %#x, want %#x", tc.typ, tc.in, tc.mode, d[0], tc.want)
+		}
+	}
+}
+
 // TestOutMod compares with real arithmetic: scale, flush, clamp, by big.Float.
 func TestOutMod(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {

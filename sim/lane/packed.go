@@ -102,32 +102,54 @@ func pkExact(signed bool, exact func(x, y, z uint32) int64) Fn {
 	return pkInt(wrap16(exact), sat16(exact, signed))
 }
 
+// op32 names the unpacked loop that a packed f32 kernel runs per row.
+type op32 uint8
+
+const (
+	op32Add op32 = iota
+	op32Mul
+	op32Fma
+)
+
+func (op op32) run(d, a, b, c *Row, exec uint64, e *Env) {
+	switch op {
+	case op32Add:
+		loopAddF32(d, a, b, nil, exec, e)
+	case op32Mul:
+		loopMulF32(d, a, b, nil, exec, e)
+	case op32Fma:
+		loopFmaF32(d, a, b, c, exec, e)
+	}
+}
+
 // pkF32 makes a packed f32 kernel over pairs of rows: op_sel and op_sel_hi name
 // the row of each source.
-func pkF32(op func(x, y, z uint32, m Mode) uint32, srcs int) Fn {
+func pkF32(op op32) Fn {
 	return func(d, a, b, c *Row, exec uint64, e *Env) {
-		if srcs < 3 {
-			c = b
-		}
-		src := [3][]Row{Rows(a, 2), Rows(b, 2), Rows(c, 2)}
-		var lo, hi [3]*Row
-		var negLo, negHi [3]uint32
-		for n := range src {
-			lo[n], hi[n] = &src[n][e.OpSel>>n&1], &src[n][e.OpSelHi>>n&1]
-			negLo[n], negHi[n] = uint32(e.NegLo>>n&1)<<31, uint32(e.NegHi>>n&1)<<31
-		}
-		out := Rows(d, 2)
-		for i := range d {
-			if exec>>i&1 == 0 {
-				continue
+		var lo Row
+		var neg [3]Row
+		half := func(d *Row, sel, negs uint8) {
+			src := [3]*Row{a, b, c}
+			for n := range src {
+				if src[n] == nil || n == 2 && op != op32Fma {
+					continue
+				}
+				src[n] = &Rows(src[n], 2)[sel>>n&1]
+				if negs>>n&1 != 0 {
+					ApplyNegAbs(&neg[n], src[n], F32, true, false)
+					src[n] = &neg[n]
+				}
 			}
-			l := op(lo[0][i]^negLo[0], lo[1][i]^negLo[1], lo[2][i]^negLo[2], e.Mode)
-			h := op(hi[0][i]^negHi[0], hi[1][i]^negHi[1], hi[2][i]^negHi[2], e.Mode)
+			op.run(d, src[0], src[1], src[2], exec, e)
 			if e.Clamp {
-				l, h = clampF32(l, e.Mode), clampF32(h, e.Mode)
+				OutMod(d, F32, exec, 0, true, e.Mode)
 			}
-			out[0][i], out[1][i] = l, h
 		}
+		// The low result waits until the sources of the high one are read.
+		out := Rows(d, 2)
+		half(&lo, e.OpSel, e.NegLo)
+		half(&out[1], e.OpSelHi, e.NegHi)
+		merge(&out[0], &lo, exec)
 	}
 }
 
@@ -225,9 +247,9 @@ func init() {
 	add(V2U16, 2, "v_pk_lshlrev_b16", pkInt(shl, shl)) // shifts do not saturate
 	add(V2U16, 2, "v_pk_lshrrev_b16", pkExact(false, func(x, y, _ uint32) int64 { return int64(y) >> (x & 15) }))
 
-	add(V2F32, 2, "v_pk_add_f32", pkF32(f2(addF32), 2))
-	add(V2F32, 2, "v_pk_mul_f32", pkF32(f2(mulF32), 2))
-	add(V2F32, 3, "v_pk_fma_f32", pkF32(fmaF32, 3))
+	add(V2F32, 2, "v_pk_add_f32", pkF32(op32Add))
+	add(V2F32, 2, "v_pk_mul_f32", pkF32(op32Mul))
+	add(V2F32, 3, "v_pk_fma_f32", pkF32(op32Fma))
 	add(V2B32, 2, "v_pk_mov_b32", loopPkMovB32)
 
 	// The mixed forms are f32 to constants and modifiers, whatever op_sel_hi.
