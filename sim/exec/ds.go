@@ -62,6 +62,9 @@ func compileDS(in *inst, name string) func(w *Wave, in *inst) {
 	}
 	if m, two, ok := parseDSAccess(name); ok {
 		in.m = m
+		if !in.i.Src[0].IsVGPR() || !m.operandsFit(in.i, in.i.Src[1]) || two != 0 && m.kind == memStore && !m.operandsFit(in.i, in.i.Src[2]) {
+			return nil
+		}
 		if two != 0 {
 			return func(w *Wave, in *inst) { w.dsPair(in, two) }
 		}
@@ -72,6 +75,9 @@ func compileDS(in *inst, name string) func(w *Wave, in *inst) {
 	}
 	if m, two := parseDSAtomic(name); m != nil {
 		in.m = m
+		if !in.i.Src[0].IsVGPR() || !m.operandsFit(in.i, in.i.Src[1]) || two != 0 && !m.operandsFit(in.i, in.i.Src[2]) {
+			return nil
+		}
 		if two != 0 {
 			return func(w *Wave, in *inst) { w.dsPair(in, two) }
 		}

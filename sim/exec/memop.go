@@ -148,6 +148,9 @@ func (c *codeCache) compileVMEM(in *inst) func(w *Wave, in *inst) {
 		return nil
 	}
 	in.m.ret = in.m.kind == memAtomic && in.i.Flags&isa.FlagGLC != 0
+	if !in.m.operandsFit(in.i, in.i.Src[1]) {
+		return nil
+	}
 	switch family {
 	case "global":
 		return runGlobal
@@ -157,6 +160,24 @@ func (c *codeCache) compileVMEM(in *inst) func(w *Wave, in *inst) {
 		return runScratch
 	}
 	return nil
+}
+
+// operandsFit reports whether the registers that the operation reads and
+// writes are vector registers, as the executors take for granted.
+func (m *memOp) operandsFit(i *isa.Inst, data isa.Operand) bool {
+	vector := func(o isa.Operand) bool { return o.IsVGPR() || o.IsAGPR() }
+	if a := i.Src[0]; a != isa.OperandNone && !vector(a) {
+		return false
+	}
+	switch m.kind {
+	case memLoad:
+		return vector(i.Dst)
+	case memStore:
+		return vector(data)
+	case memAtomic:
+		return vector(data) && (!m.ret || vector(i.Dst))
+	}
+	return true
 }
 
 // loadLane puts the bytes at p into lane l of the rows of d.

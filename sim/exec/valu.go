@@ -22,6 +22,10 @@ func (c *codeCache) compileVALU(in *inst) form {
 		in.run = runUnimplemented
 		return formRun
 	}
+	if d := in.dst; k.Cmp == nil && !d.IsVGPR() && !d.IsAGPR() {
+		in.run = runUnimplemented
+		return formRun
+	}
 	in.k, in.fn, in.cmp = k, k.Fn, k.Cmp
 	i := in.i
 	plain := i.Enc != isa.EncSDWA && i.Enc != isa.EncDPP && i.Neg|i.NegHi|i.Abs|i.OMod == 0 &&
