@@ -88,7 +88,7 @@ func (s *Stream) submitDispatch(ctx context.Context, d *dispatch, args []Arg) (L
 		return Launch{}, d.k.launchError(err)
 	}
 	off := a.pos % kernargCapacity
-	p, err := s.fill(d, s.kernarg.host[off:off+d.kernargNeed()], s.kernarg.addr+off, args)
+	p, err := d.fill(s.kernarg.host[off:off+d.kernargNeed()], s.kernarg.addr+off, a.printer, args)
 	if err != nil {
 		s.withdraw(a.seq)
 		return Launch{}, d.k.launchError(err)
@@ -108,12 +108,13 @@ func (s *Stream) submitDispatch(ctx context.Context, d *dispatch, args []Arg) (L
 }
 
 // fill writes the kernargs, whose GPU address is addr, and makes the packet.
-func (s *Stream) fill(d *dispatch, kernargs []byte, addr uint64, args []Arg) (aql.KernelDispatch, error) {
+func (d *dispatch) fill(kernargs []byte, addr, printer uint64, args []Arg) (aql.KernelDispatch, error) {
 	g := &d.geometry
 	v := kernarg.LaunchValues{
 		Dims: int(g.dims()), Grid: g.items, Group: g.block,
 		DynamicLDS: d.dynamic, Slots: d.k.slots,
 	}
+	v.Slots[kernarg.PrintfBuffer] = printer
 	size := d.k.kernargBytes()
 	if d.coop && d.k.layout.Needs(kernarg.MultigridSync) {
 		at := gridSyncOffset(size)
@@ -181,6 +182,8 @@ type admission struct {
 	seq    uint64
 	pos    uint64 // of the kernargs in the kernarg ring
 	signal uint64 // completion signal handle
+	// printer is the address of the printf buffer, 0 for none.
+	printer uint64
 }
 
 // admit waits for a slot and kernarg space and takes them, with everything
@@ -188,6 +191,10 @@ type admission struct {
 func (s *Stream) admit(ctx context.Context, d *dispatch, args []Arg) (admission, error) {
 	need := d.kernargNeed()
 	for {
+		canPrint, err := s.roomToPrint(d.k)
+		if err != nil {
+			return admission{}, err
+		}
 		s.mu.Lock()
 		s.retireLocked()
 		if err := s.errLocked(); err != nil {
@@ -195,7 +202,7 @@ func (s *Stream) admit(ctx context.Context, d *dispatch, args []Arg) (admission,
 			return admission{}, err
 		}
 		pos, ok := s.kernargRoomLocked(need)
-		if ok && s.head-s.tail < uint64(len(s.slots)) {
+		if ok && canPrint && s.head-s.tail < uint64(len(s.slots)) {
 			a, err := s.takeSlotLocked(d, args, pos, pos+need)
 			s.mu.Unlock()
 			return a, err
@@ -241,13 +248,21 @@ func (s *Stream) takeSlotLocked(d *dispatch, args []Arg, pos, end uint64) (admis
 		s.dropRetainedLocked(sl, d)
 		return admission{}, err
 	}
+	a := admission{seq: s.head, pos: pos, signal: c.signal.Handle()}
+	if d.k.layout.Needs(kernarg.PrintfBuffer) {
+		n := len(s.freePrinters) - 1 // roomToPrint saw to it
+		sl.printer = s.freePrinters[n]
+		s.freePrinters = s.freePrinters[:n]
+		sl.printer.kernel = d.k
+		a.printer = sl.printer.buffer.addr
+	}
 	sl.done, sl.kernargStart, sl.kernargEnd = c, s.kernargHead, end
 	if d.retain {
 		sl.module = d.k.m
 	}
 	s.kernargHead = end
 	s.head++
-	return admission{s.head - 1, pos, c.signal.Handle()}, nil
+	return a, nil
 }
 
 func (s *Stream) dropRetainedLocked(sl *slot, d *dispatch) {
@@ -272,6 +287,7 @@ func (s *Stream) withdraw(seq uint64) {
 	s.kernargHead = sl.kernargStart
 	s.head--
 	sl.done.signal.Store(abandoned)
+	s.printLocked(sl) // empty, but flush knows what to do with it
 	s.releaseLocked(sl)
 }
 

@@ -29,6 +29,7 @@ type Module struct {
 	base    uint64 // of the image
 	kernels []*Kernel
 	globals []*Global
+	formats *printFormats
 	uses    atomic.Int64 // outstanding launches and dependents; -1 once closed
 	needs   []*Module    // modules that resolved this one's symbols
 }
@@ -71,6 +72,10 @@ func (rt *Runtime) openObject(data []byte) (*elf.CodeObject, error) {
 }
 
 func (m *Module) load(ctx context.Context) error {
+	var err error
+	if m.formats, err = makePrintFormats(m.obj); err != nil {
+		return err
+	}
 	if err := m.makeKernels(); err != nil {
 		return err
 	}

@@ -42,9 +42,6 @@ func (rt *Runtime) plan(k *Kernel, cfg LaunchConfig, args []Arg) (dispatch, erro
 			return d, err
 		}
 	}
-	if err := k.planServices(); err != nil {
-		return d, err
-	}
 	return d, rt.planArgs(k, cfg.DynamicLDS, args)
 }
 

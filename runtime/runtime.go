@@ -44,6 +44,7 @@ type options struct {
 	stdout, stderr io.Writer
 	stack          uint32
 	queuePackets   uint32
+	printfBytes    uint32
 	diagnose       func(error)
 }
 
@@ -127,6 +128,20 @@ func WithQueueSize(packets uint32) Option {
 	}
 }
 
+// WithPrintfBuffer sets the bytes of the buffer that one launch of a kernel
+// with buffered printf can fill (clang -mprintf-kind=buffered, and OpenCL). The
+// default is 4 MiB. Kernels that print by hostcall have no such limit.
+func WithPrintfBuffer(bytes uint32) Option {
+	return func(o *options) error {
+		const least = 1024
+		if bytes < least {
+			return fmt.Errorf("printf buffer of %d bytes, need %d: %w", bytes, least, ErrInvalidArgument)
+		}
+		o.printfBytes = bytes
+		return nil
+	}
+}
+
 // Open opens the device that spec names, SCHEME[+OPTION…][:TARGET], such as
 // "sim:gfx90a" or "sim+seed=7:gfx942". Closing the Runtime closes it.
 func Open(ctx context.Context, spec string, opts ...Option) (*Runtime, error) {
@@ -144,7 +159,7 @@ func Open(ctx context.Context, spec string, opts ...Option) (*Runtime, error) {
 // New makes a Runtime of a device, which then belongs to it: Close closes the
 // device too. When New fails the device is left open.
 func New(dev device.Device, opts ...Option) (*Runtime, error) {
-	o := options{stdout: os.Stdout, stderr: os.Stderr, stack: defaultStack, queuePackets: 1024}
+	o := options{stdout: os.Stdout, stderr: os.Stderr, stack: defaultStack, queuePackets: 1024, printfBytes: defaultPrintfBytes}
 	for _, f := range opts {
 		if err := f(&o); err != nil {
 			return nil, fmt.Errorf("runtime: %w", err)

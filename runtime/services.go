@@ -182,14 +182,6 @@ func (rt *Runtime) drainServices() {
 	}
 }
 
-// planServices refuses launches that need a service the runtime lacks.
-func (k *Kernel) planServices() error {
-	if k.layout.Needs(kernarg.PrintfBuffer) && len(k.m.obj.Printf) > 0 {
-		return k.launchError(fmt.Errorf("buffered printf (hidden_printf_buffer): %w", ErrUnsupported))
-	}
-	return nil
-}
-
 // devmem gives device code the memory its malloc asks the host for, and frees
 // at the end what device code did not.
 type devmem struct {

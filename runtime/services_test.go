@@ -45,6 +45,10 @@ func (w *wave) word(addr uint64) *uint64 {
 
 func (w *wave) field(off uint64) uint64 { return *w.word(w.buf + off) }
 
+func (w *wave) control(header uint64) *uint32 {
+	return (*uint32)(unsafe.Add(unsafe.Pointer(w.word(header+16)), 4))
+}
+
 // post sends a request and returns the packet's index without waiting.
 func (w *wave) post(service uint32, args ...uint64) uint64 {
 	free, mask := w.word(w.buf+24), w.field(40)
@@ -53,7 +57,8 @@ func (w *wave) post(service uint32, args ...uint64) uint64 {
 	header, payload := w.field(0)+24*index, w.field(8)+4096*index
 	atomic.StoreUint64(free, *w.word(header)) // one wave at a time: no competition
 	*w.word(header + 8) = 1
-	*w.word(header + 16) = uint64(service) | 1<<32 // control: READY
+	*w.word(header + 16) = uint64(service)
+	atomic.StoreUint32(w.control(header), 1) // READY
 	for i, a := range args {
 		*w.word(payload + 8*uint64(i)) = a
 	}
@@ -82,7 +87,7 @@ func (w *wave) call(service uint32, args ...uint64) uint64 {
 	index := w.post(service, args...)
 	header := w.field(0) + 24*index
 	for deadline := time.Now().Add(20 * time.Second); ; {
-		if atomic.LoadUint64(w.word(header+16))>>32 == 0 {
+		if atomic.LoadUint32(w.control(header)) == 0 {
 			break
 		}
 		if time.Now().After(deadline) {

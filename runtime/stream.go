@@ -52,6 +52,12 @@ type Stream struct {
 	// p is kernarg.host[p%len].
 	kernargTail, kernargHead uint64
 	free                     []*completion
+
+	// printing is held while output is written; it is taken before mu.
+	printing     sync.Mutex
+	printers     []*printer // all of them
+	freePrinters []*printer
+	printed      []*printer // with output to write, in launch order
 }
 
 // completion is a completion signal. It goes back to the free list when its
@@ -64,6 +70,7 @@ type completion struct {
 
 // slot is what a launch holds until it has completed.
 type slot struct {
+	printer *printer // nil for kernels that do not print
 	done    *completion
 	module  *Module
 	buffers []*Buffer
@@ -120,6 +127,7 @@ func (s *Stream) watch(q device.Queue) {
 			// What the kernel printed before the fault comes out before the
 			// fault is reported.
 			s.rt.drainServices()
+			s.flushStopped()
 			s.fail(fmt.Errorf("stream is unusable: %w", s.rt.decorate(err)))
 		}
 	})
@@ -155,6 +163,7 @@ func (s *Stream) retireLocked() {
 		}
 		sl.start, sl.end = sl.done.signal.Timestamps()
 		s.kernargTail = sl.kernargEnd
+		s.printLocked(sl)
 		s.releaseLocked(sl)
 		s.tail++
 	}
@@ -201,8 +210,9 @@ func (s *Stream) takeCompletionLocked() (*completion, error) {
 // retire gives up what completed launches held.
 func (s *Stream) retire() {
 	s.mu.Lock()
-	defer s.mu.Unlock()
 	s.retireLocked()
+	s.mu.Unlock()
+	s.flush()
 }
 
 // Wait waits for all launches made before the call. It returns the stream's
@@ -227,6 +237,7 @@ func (s *Stream) waitUntil(ctx context.Context, seq uint64) error {
 		seq = min(seq, s.head) // a launch may have been withdrawn
 		s.mu.Unlock()
 		if tail >= seq {
+			s.flush()
 			return nil
 		}
 		if err := s.waitFor(ctx, tail); err != nil {
@@ -235,8 +246,17 @@ func (s *Stream) waitUntil(ctx context.Context, seq uint64) error {
 	}
 }
 
-// waitFor waits until launch seq has completed.
+// waitFor waits until launch seq has completed and its output is written.
 func (s *Stream) waitFor(ctx context.Context, seq uint64) error {
+	if err := s.waitSignal(ctx, seq); err != nil {
+		return err
+	}
+	s.flush()
+	return nil
+}
+
+// waitSignal waits until launch seq has completed.
+func (s *Stream) waitSignal(ctx context.Context, seq uint64) error {
 	s.mu.Lock()
 	s.retireLocked()
 	if seq < s.tail || seq >= s.head {
@@ -311,10 +331,12 @@ func (s *Stream) close() error {
 	}
 	s.watchers.Wait()
 	s.waiters.Wait()
+	s.retire()
 
+	s.printing.Lock()
+	defer s.printing.Unlock()
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.retireLocked()
 	for seq := s.tail; seq != s.head; seq++ {
 		s.releaseLocked(s.slot(seq))
 	}
@@ -322,7 +344,7 @@ func (s *Stream) close() error {
 		errs = append(errs, c.signal.Close())
 	}
 	s.free, s.released = nil, true
-	errs = append(errs, s.kernarg.mem.Free())
+	errs = append(errs, s.kernarg.mem.Free(), s.closePrinters())
 	<-s.submit
 	return errors.Join(errs...)
 }
