@@ -1,9 +1,12 @@
 package lane
 
 import (
+	"encoding/binary"
+	"fmt"
 	"math"
 	"math/big"
 	"math/rand/v2"
+	"os"
 	"testing"
 )
 
@@ -400,6 +403,80 @@ func TestMatrixSpecials(t *testing.T) {
 		}
 		if got != tc.want && !(got != got && tc.want != tc.want) {
 			t.Errorf("%s gen %d: %#x * %#x + %v: got %v, want %v", tc.name, tc.gen, tc.a, tc.b, tc.c, got, tc.want)
+		}
+	}
+}
+
+// TestMatrixKernelCases runs the products of kernels/src/mfma.hip as its lanes
+// do and compares with the results of its host program, computed in double.
+func TestMatrixKernelCases(t *testing.T) {
+	const dir = "../../kernels/cases/mfma/"
+	read := func(name string) []byte {
+		b, err := os.ReadFile(dir + name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return b
+	}
+	for n, tc := range []struct {
+		names  [2]string // on gfx90a and gfx942
+		totalK int
+	}{
+		{[2]string{"v_mfma_f32_16x16x4f32", "v_mfma_f32_16x16x4_f32"}, 16},
+		{[2]string{"v_mfma_f32_16x16x16f16", "v_mfma_f32_16x16x16_f16"}, 32},
+		{[2]string{"v_mfma_f32_32x32x8f16", "v_mfma_f32_32x32x8_f16"}, 16},
+		{[2]string{"v_mfma_f32_16x16x16bf16_1k", "v_mfma_f32_16x16x16_bf16"}, 16},
+		{[2]string{"v_mfma_f64_16x16x4f64", "v_mfma_f64_16x16x4_f64"}, 8},
+		{[2]string{"v_mfma_f32_4x4x4f16", "v_mfma_f32_4x4x4_16b_f16"}, 4},
+		{[2]string{"v_mfma_i32_16x16x16i8", "v_mfma_i32_16x16x32_i8"}, 32},
+	} {
+		A, B, C := read(fmt.Sprintf("a%d.in", n+1)), read(fmt.Sprintf("b%d.in", n+1)), read(fmt.Sprintf("c%d.exp", n+1))
+		for g, name := range tc.names {
+			s := parseMatrixName(name)
+			bytes := s.bits() / 8
+			at := func(mem []byte, i int) (v uint64) {
+				for b := range bytes {
+					v |= uint64(mem[i*bytes+b]) << (8 * b)
+				}
+				return v
+			}
+			m := matrixCase{a: make([]Row, 8), b: make([]Row, 8), c: make([]Row, 32), env: Env{Gen: []Gen{GenGFX90A, GenGFX940}[g]}}
+			for k0 := 0; k0 < tc.totalK; k0 += s.k {
+				for b := range s.blocks {
+					for k := range s.k {
+						for i := range s.m {
+							elem, lane := s.input(s.m, s.k, i, k, b)
+							put(m.a, elem, lane, s.bits(), at(A, (b*s.m+i)*tc.totalK+k0+k))
+							put(m.b, elem, lane, s.bits(), at(B, (b*tc.totalK+k0+k)*s.n+i))
+						}
+					}
+				}
+				m.c = s.run(&m)
+			}
+			for b := range s.blocks {
+				for i := range s.m {
+					for j := range s.n {
+						elem, lane := s.output(i, j, b)
+						o := (b*s.m+i)*s.n + j
+						var got, want float64
+						tol := 1e-6
+						switch s.a {
+						case "f64":
+							got, tol = math.Float64frombits(get(m.c, elem, lane, 64)), 1e-14
+							want = math.Float64frombits(binary.LittleEndian.Uint64(C[o*8:]))
+						case "i8":
+							got, tol = float64(int32(m.c[elem][lane])), 0
+							want = float64(int32(binary.LittleEndian.Uint32(C[o*4:])))
+						default:
+							got = float64(math.Float32frombits(m.c[elem][lane]))
+							want = float64(math.Float32frombits(binary.LittleEndian.Uint32(C[o*4:])))
+						}
+						if math.Abs(got-want) > tol*max(1, math.Abs(want)) {
+							t.Fatalf("%s block %d [%d][%d]: got %v, want %v", name, b, i, j, got, want)
+						}
+					}
+				}
+			}
 		}
 	}
 }
