@@ -76,7 +76,7 @@ func cvtI16F16(x uint32, m Mode) uint32 {
 	if isNaN16(x) {
 		return 0
 	}
-	return uint32(uint16(min(max(from16(in16(x, m)), math.MinInt16), math.MaxInt16)))
+	return uint32(uint16(int32(min(max(from16(in16(x, m)), math.MinInt16), math.MaxInt16))))
 }
 
 func cvtU16F16(x uint32, m Mode) uint32 {

@@ -146,6 +146,23 @@ func TestConvertToInt(t *testing.T) {
 			cvtAgainst(t, c.name, c.f.draw, func(x, _ uint64, m Mode) uint64 { return toInt(c.f, x, c.width, c.sign) })
 		})
 	}
+	for _, c := range []struct {
+		name string
+		x, r uint64
+	}{ // the ends of the integer ranges
+		{"v_cvt_i32_f32", 0x4F000000, 0x7FFFFFFF}, {"v_cvt_i32_f32", 0x4EFFFFFF, 0x7FFFFF80},
+		{"v_cvt_i32_f32", 0xCF000000, 0x80000000}, {"v_cvt_i32_f32", 0xCF000001, 0x80000000},
+		{"v_cvt_u32_f32", 0x4F800000, 0xFFFFFFFF}, {"v_cvt_u32_f32", 0x4F7FFFFF, 0xFFFFFF00}, {"v_cvt_u32_f32", 0xBF7FFFFF, 0},
+		{"v_cvt_i32_f64", math.Float64bits(2147483647.5), 0x7FFFFFFF}, {"v_cvt_i32_f64", math.Float64bits(2147483648), 0x7FFFFFFF},
+		{"v_cvt_i32_f64", math.Float64bits(-2147483648.5), 0x80000000}, {"v_cvt_i32_f64", math.Float64bits(-2147483647.5), 0x80000001},
+		{"v_cvt_u32_f64", math.Float64bits(4294967295.5), 0xFFFFFFFF}, {"v_cvt_u32_f64", math.Float64bits(4294967294.5), 0xFFFFFFFE},
+		{"v_cvt_i16_f16", 0xF800, 0x8000}, {"v_cvt_i16_f16", 0x7BFF, 0x7FFF}, {"v_cvt_i16_f16", 0xC500, 0xFFFB},
+		{"v_cvt_u16_f16", 0x7BFF, 65504}, {"v_cvt_u16_f16", 0x7C00, 0xFFFF}, {"v_cvt_u16_f16", 0xC500, 0},
+	} {
+		if got := eval1(c.name, Env{Mode: 0xF0}, c.x); got != c.r {
+			t.Errorf("%s(%#x) = %#x, want %#x", c.name, c.x, got, c.r)
+		}
+	}
 	floor := func(x uint64, add float64, m Mode) uint64 {
 		if ref32.isNaN(x) || ref32.isInf(x) {
 			return toInt(ref32, x, 32, true)

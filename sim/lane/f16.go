@@ -90,6 +90,17 @@ func fmaF16(x, y, z uint32, m Mode) uint32 {
 	return sum16(p, from16(in16(z, m)), m)
 }
 
+// fmaEvenF16 is fmaF16 in nearest-even mode with denormals kept.
+func fmaEvenF16(x, y, z uint32, m Mode) uint32 {
+	p, c := from16(x)*from16(y), from16(z)
+	s := p + c
+	if s-s != 0 { // infinite or NaN
+		return fmaF16(x, y, z, m)
+	}
+	t := s - p
+	return even16(odd(s, (p-(s-t))+(c-t)))
+}
+
 // order16 is order32 for f16.
 func order16(x uint32) int32 {
 	v := int32(int16(x))

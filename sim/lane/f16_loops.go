@@ -40,11 +40,31 @@ func init() {
 // loopAddF16 computes v_add_f16.
 func loopAddF16(d, a, b, c *Row, exec uint64, e *Env) {
 	m := e.Mode
-	if exec == ^uint64(0) {
-		for i := range d {
+	if m&(modeF64Mask|modeFP16Ovfl) == modeF64Fast {
+		if exec == ^uint64(0) {
+			for i := range d {
+				x := a[i]
+				y := b[i]
+				var r uint32
+				f := from16(x) + from16(y)
+				r = even16(f)
+				if f != f {
+					r = addF16(x, y, m)
+				}
+				d[i] = r
+			}
+			return
+		}
+		for ; exec != 0; exec &= exec - 1 {
+			i := bits.TrailingZeros64(exec) & 63
 			x := a[i]
 			y := b[i]
-			var r uint32 = addF16(x, y, m)
+			var r uint32
+			f := from16(x) + from16(y)
+			r = even16(f)
+			if f != f {
+				r = addF16(x, y, m)
+			}
 			d[i] = r
 		}
 		return
@@ -61,11 +81,31 @@ func loopAddF16(d, a, b, c *Row, exec uint64, e *Env) {
 // loopSubF16 computes v_sub_f16.
 func loopSubF16(d, a, b, c *Row, exec uint64, e *Env) {
 	m := e.Mode
-	if exec == ^uint64(0) {
-		for i := range d {
+	if m&(modeF64Mask|modeFP16Ovfl) == modeF64Fast {
+		if exec == ^uint64(0) {
+			for i := range d {
+				x := a[i]
+				y := b[i]
+				var r uint32
+				f := from16(x) - from16(y)
+				r = even16(f)
+				if f != f {
+					r = subF16(x, y, m)
+				}
+				d[i] = r
+			}
+			return
+		}
+		for ; exec != 0; exec &= exec - 1 {
+			i := bits.TrailingZeros64(exec) & 63
 			x := a[i]
 			y := b[i]
-			var r uint32 = subF16(x, y, m)
+			var r uint32
+			f := from16(x) - from16(y)
+			r = even16(f)
+			if f != f {
+				r = subF16(x, y, m)
+			}
 			d[i] = r
 		}
 		return
@@ -82,11 +122,31 @@ func loopSubF16(d, a, b, c *Row, exec uint64, e *Env) {
 // loopSubrevF16 computes v_subrev_f16.
 func loopSubrevF16(d, a, b, c *Row, exec uint64, e *Env) {
 	m := e.Mode
-	if exec == ^uint64(0) {
-		for i := range d {
+	if m&(modeF64Mask|modeFP16Ovfl) == modeF64Fast {
+		if exec == ^uint64(0) {
+			for i := range d {
+				x := a[i]
+				y := b[i]
+				var r uint32
+				f := from16(y) - from16(x)
+				r = even16(f)
+				if f != f {
+					r = subrevF16(x, y, m)
+				}
+				d[i] = r
+			}
+			return
+		}
+		for ; exec != 0; exec &= exec - 1 {
+			i := bits.TrailingZeros64(exec) & 63
 			x := a[i]
 			y := b[i]
-			var r uint32 = subrevF16(x, y, m)
+			var r uint32
+			f := from16(y) - from16(x)
+			r = even16(f)
+			if f != f {
+				r = subrevF16(x, y, m)
+			}
 			d[i] = r
 		}
 		return
@@ -103,11 +163,31 @@ func loopSubrevF16(d, a, b, c *Row, exec uint64, e *Env) {
 // loopMulF16 computes v_mul_f16.
 func loopMulF16(d, a, b, c *Row, exec uint64, e *Env) {
 	m := e.Mode
-	if exec == ^uint64(0) {
-		for i := range d {
+	if m&(modeF64Mask|modeFP16Ovfl) == modeF64Fast {
+		if exec == ^uint64(0) {
+			for i := range d {
+				x := a[i]
+				y := b[i]
+				var r uint32
+				f := from16(x) * from16(y)
+				r = even16(f)
+				if f != f {
+					r = mulF16(x, y, m)
+				}
+				d[i] = r
+			}
+			return
+		}
+		for ; exec != 0; exec &= exec - 1 {
+			i := bits.TrailingZeros64(exec) & 63
 			x := a[i]
 			y := b[i]
-			var r uint32 = mulF16(x, y, m)
+			var r uint32
+			f := from16(x) * from16(y)
+			r = even16(f)
+			if f != f {
+				r = mulF16(x, y, m)
+			}
 			d[i] = r
 		}
 		return
@@ -124,12 +204,25 @@ func loopMulF16(d, a, b, c *Row, exec uint64, e *Env) {
 // loopFmaF16 computes v_fma_f16.
 func loopFmaF16(d, a, b, c *Row, exec uint64, e *Env) {
 	m := e.Mode
-	if exec == ^uint64(0) {
-		for i := range d {
+	if m&(modeF64Mask|modeFP16Ovfl) == modeF64Fast {
+		if exec == ^uint64(0) {
+			for i := range d {
+				x := a[i]
+				y := b[i]
+				z := c[i]
+				var r uint32
+				r = fmaEvenF16(x, y, z, m)
+				d[i] = r
+			}
+			return
+		}
+		for ; exec != 0; exec &= exec - 1 {
+			i := bits.TrailingZeros64(exec) & 63
 			x := a[i]
 			y := b[i]
 			z := c[i]
-			var r uint32 = fmaF16(x, y, z, m)
+			var r uint32
+			r = fmaEvenF16(x, y, z, m)
 			d[i] = r
 		}
 		return
@@ -147,12 +240,25 @@ func loopFmaF16(d, a, b, c *Row, exec uint64, e *Env) {
 // loopFmaLegacyF16 computes v_fma_legacy_f16.
 func loopFmaLegacyF16(d, a, b, c *Row, exec uint64, e *Env) {
 	m := e.Mode
-	if exec == ^uint64(0) {
-		for i := range d {
+	if m&(modeF64Mask|modeFP16Ovfl) == modeF64Fast {
+		if exec == ^uint64(0) {
+			for i := range d {
+				x := a[i]
+				y := b[i]
+				z := c[i]
+				var r uint32
+				r = fmaEvenF16(x, y, z, m)
+				d[i] = r
+			}
+			return
+		}
+		for ; exec != 0; exec &= exec - 1 {
+			i := bits.TrailingZeros64(exec) & 63
 			x := a[i]
 			y := b[i]
 			z := c[i]
-			var r uint32 = fmaF16(x, y, z, m)
+			var r uint32
+			r = fmaEvenF16(x, y, z, m)
 			d[i] = r
 		}
 		return

@@ -42,6 +42,10 @@ func bfeI32(x, y, z uint32) uint32 {
 // permB32 selects each byte of the result from {x, y} by a byte of sel.
 func permB32(x, y, sel uint32) uint32 {
 	in := uint64(x)<<32 | uint64(y)
+	if sel&0xF8F8F8F8 == 0 { // plain bytes only
+		return uint32(in>>(sel&7*8)&0xFF) | uint32(in>>(sel>>8&7*8)&0xFF)<<8 |
+			uint32(in>>(sel>>16&7*8)&0xFF)<<16 | uint32(in>>(sel>>24*8))<<24
+	}
 	var r uint32
 	for n := uint(0); n < 32; n += 8 {
 		s := sel >> n & 0xFF

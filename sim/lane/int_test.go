@@ -453,3 +453,15 @@ func TestMinMaxInt(t *testing.T) {
 		}
 	}
 }
+
+// TestPerm: selectors that compilers emit, on {0x88776655, 0x44332211}.
+func TestPerm(t *testing.T) {
+	for _, c := range []struct{ sel, want uint64 }{
+		{0x03020100, 0x44332211}, {0x07060504, 0x88776655}, {0x05040100, 0x66552211}, {0x07030602, 0x88447733},
+		{0x0C070C06, 0x00880077}, {0x0D0B0A09, 0xFFFF0000}, {0x00010203, 0x11223344}, {0x080C0D04, 0x0000FF55},
+	} {
+		if got := eval1("v_perm_b32", Env{}, 0x88776655, 0x44332211, c.sel); got != c.want {
+			t.Errorf("v_perm_b32(selector %#x) = %#x, want %#x", c.sel, got, c.want)
+		}
+	}
+}

@@ -240,7 +240,7 @@ func to16rm(v float64, m Mode, rm uint32) uint32 {
 	return r
 }
 
-// even16 rounds the finite value v to the nearest f16, ties to even.
+// even16 rounds v, which is not NaN, to the nearest f16, ties to even.
 func even16(v float64) uint32 {
 	b := math.Float64bits(v)
 	sign := uint32(b>>48) & signF16
@@ -255,22 +255,13 @@ func even16(v float64) uint32 {
 	return sign | (uint32(b>>42) - 1008<<10)
 }
 
-// from16 is the value of an f16 that is not NaN.
+// from16 is the value of an f16; a NaN gives a NaN.
 func from16(x uint32) float64 {
-	e, man := x>>10&0x1F, x&0x3FF
-	var v float64
-	switch {
-	case e == 0:
-		v = float64(man) * 0x1p-24
-	case e == 31:
-		v = math.Inf(1)
-	default:
-		v = math.Float64frombits(uint64(e+1008)<<52 | uint64(man)<<42)
+	sign, b := uint64(x&signF16)<<48, uint64(x&0x7FFF)<<42
+	if x&infF16 == infF16 {
+		return math.Float64frombits(sign | 0x7FF<<52 | b)
 	}
-	if x&signF16 != 0 {
-		v = -v
-	}
-	return v
+	return math.Float64frombits(sign|b) * 0x1p1008 // moves the exponent's bias; exact
 }
 
 // odd moves s, the sum of two values rounded to nearest, to the exact sum

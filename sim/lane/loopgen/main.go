@@ -36,18 +36,26 @@ type file struct {
 }
 
 func main() {
+	for name, src := range outputs() {
+		write(name, src)
+	}
+}
+
+// outputs is the unformatted text of every generated file.
+func outputs() map[string][]byte {
+	out := map[string][]byte{"cmp_loops.go": compares()}
 	for _, f := range []file{
 		{"int_loops.go", "", intOps},
 		{"float_loops.go", "m&modeF32Mask == modeF32Fast", floatOps},
-		{"f16_loops.go", "", f16Ops},
+		{"f16_loops.go", "m&(modeF64Mask|modeFP16Ovfl) == modeF64Fast", f16Ops},
 		{"f64_loops.go", "m&modeF64Mask == modeF64Fast", f64Ops},
 		{"cvt_loops.go", "m&3 == roundEven", cvtOps},
 		{"trans_loops.go", "", transOps},
 		{"div_loops.go", "", divOps},
 	} {
-		write(f.name, loops(f))
+		out[f.name] = loops(f)
 	}
-	write("cmp_loops.go", compares())
+	return out
 }
 
 func write(name string, src []byte) {

@@ -4,12 +4,16 @@ package main
 // clear bits 31:16 on gfx9; v_mac, v_madmk, v_madak and the VOP3 forms new in
 // gfx9 keep them (LLVM, GCNSubtarget::zeroesHigh16BitsOfDest).
 var f16Ops = []op{
-	{names: "v_add_f16", sig: "F16:F16,F16", expr: "addF16(x, y, m)"},
-	{names: "v_sub_f16", sig: "F16:F16,F16", expr: "subF16(x, y, m)"},
-	{names: "v_subrev_f16", sig: "F16:F16,F16", expr: "subrevF16(x, y, m)"},
-	{names: "v_mul_f16", sig: "F16:F16,F16", expr: "mulF16(x, y, m)"},
-	{names: "v_fma_f16", sig: "F16:F16,F16,F16", expr: "fmaF16(x, y, z, m)", flags: "KeepHigh"},
-	{names: "v_fma_legacy_f16", sig: "F16:F16,F16,F16", expr: "fmaF16(x, y, z, m)"},
+	{names: "v_add_f16", sig: "F16:F16,F16", expr: "addF16(x, y, m)",
+		fast: "f := from16(x) + from16(y); r = even16(f); if f != f { r = addF16(x, y, m) }"},
+	{names: "v_sub_f16", sig: "F16:F16,F16", expr: "subF16(x, y, m)",
+		fast: "f := from16(x) - from16(y); r = even16(f); if f != f { r = subF16(x, y, m) }"},
+	{names: "v_subrev_f16", sig: "F16:F16,F16", expr: "subrevF16(x, y, m)",
+		fast: "f := from16(y) - from16(x); r = even16(f); if f != f { r = subrevF16(x, y, m) }"},
+	{names: "v_mul_f16", sig: "F16:F16,F16", expr: "mulF16(x, y, m)",
+		fast: "f := from16(x) * from16(y); r = even16(f); if f != f { r = mulF16(x, y, m) }"},
+	{names: "v_fma_f16", sig: "F16:F16,F16,F16", expr: "fmaF16(x, y, z, m)", fast: "r = fmaEvenF16(x, y, z, m)", flags: "KeepHigh"},
+	{names: "v_fma_legacy_f16", sig: "F16:F16,F16,F16", expr: "fmaF16(x, y, z, m)", fast: "r = fmaEvenF16(x, y, z, m)"},
 	{names: "v_mad_f16 v_madmk_f16 v_madak_f16", sig: "F16:F16,F16,F16", expr: "madF16(x, y, z, m)", flags: "KeepHigh"},
 	{names: "v_mac_f16", sig: "F16:F16,F16,F16", expr: "madF16(x, y, z, m)", flags: "KeepHigh DstIsSrc"},
 	{names: "v_mad_legacy_f16", sig: "F16:F16,F16,F16", expr: "madF16(x, y, z, m)"},
