@@ -70,6 +70,9 @@ func compileBuffer(in *inst, rest string) func(w *Wave, in *inst) {
 	if toLDS && (m.words != 1 || m.half != wholeReg || m.d16) {
 		return nil // only gfx950 moves more than a dword a lane
 	}
+	if !toLDS && !m.operandsFit(in.i, in.i.Dst) {
+		return nil
+	}
 	in.reachBuffer(toLDS)
 	switch {
 	case m.format != 0:
