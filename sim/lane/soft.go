@@ -122,10 +122,9 @@ type format struct {
 }
 
 var (
-	fmtF16  = format{10, 5, 15}
-	fmtBF16 = format{7, 8, 127}
-	fmtF32  = format{23, 8, 127}
-	fmtF64  = format{52, 11, 1023}
+	fmtF16 = format{10, 5, 15}
+	fmtF32 = format{23, 8, 127}
+	fmtF64 = format{52, 11, 1023}
 )
 
 // pack rounds sig·2^(exp-63) once into f. sig has bit 63 set (or is 0); its
