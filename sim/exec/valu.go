@@ -29,7 +29,7 @@ func (c *codeCache) compileVALU(in *inst) form {
 	in.k, in.fn, in.cmp = k, k.Fn, k.Cmp
 	i := in.i
 	plain := i.Enc != isa.EncSDWA && i.Enc != isa.EncDPP && i.Neg|i.NegHi|i.Abs|i.OMod == 0 &&
-		i.Flags&isa.FlagClamp == 0 && !k.Packed && !k.CarryIn && !k.CarryOut && !k.CmpX && !k.DstIsSrc
+		i.Flags&isa.FlagClamp == 0 && !k.Packed && !k.Matrix && !k.CarryIn && !k.CarryOut && !k.CmpX && !k.DstIsSrc
 	if i.OpSel != 0 || (is16(k.Dst) && k.KeepHigh) {
 		plain = false
 	}
@@ -177,6 +177,8 @@ func (w *Wave) vfull(in *inst) {
 	if k.CarryOut {
 		w.setS64(i.SDst, e.CarryOut)
 	}
+	// The plain forms rely on the modifiers being off.
+	e.Clamp = false
 }
 
 // store runs the kernel and puts its result where the destination selectors

@@ -36,9 +36,9 @@ type Env struct {
 	// instructions with a scalar second destination (carry out, v_div_scale);
 	// a kernel sets the bits of active lanes and leaves the others 0.
 	CarryIn, CarryOut uint64
-	// Clamp asks an integer kernel to saturate. Clamping of floating-point
-	// results, omod, abs and neg of unpacked operands are applied outside
-	// the kernel.
+	// Clamp asks an integer or packed kernel to saturate. Clamping of
+	// unpacked floating-point results, omod, abs and neg of unpacked operands
+	// are applied outside the kernel.
 	Clamp bool
 	// Packed operand selectors and sign modifiers, applied by the kernels of
 	// packed and mixed instructions (Kernel.Packed) themselves.
@@ -129,7 +129,9 @@ type Kernel struct {
 	// CarryIn and CarryOut tell which masks of Env are used.
 	CarryIn, CarryOut bool
 	// DstIsSrc tells that the destination's old value is the third source
-	// (v_fmac, v_mac, v_dot2c …): the caller passes it as c.
+	// (v_fmac, v_mac, v_dot2c …): the caller passes it as c. It is not set
+	// for v_smfmac, whose third source is the index register: those read
+	// their accumulators from d.
 	DstIsSrc bool
 	// KeepHigh tells that a 16-bit result leaves bits 31:16 of the
 	// destination unchanged; otherwise gfx9 writes zero there.
