@@ -1,12 +1,16 @@
 package main
 
 import (
+	"bufio"
+	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
+	"os"
 	"os/exec"
 	"path/filepath"
+	goruntime "runtime"
 	"strconv"
 	"strings"
 	"testing"
@@ -32,7 +36,7 @@ func TestScripts(t *testing.T) {
 			e.Setenv("OBJECTS", filepath.Join(root, "elf", "testdata"))
 			return nil
 		},
-		Cmds: map[string]func(*testscript.TestScript, bool, []string){"status": status, "json": jsonField},
+		Cmds: map[string]func(*testscript.TestScript, bool, []string){"status": status, "json": jsonField, "bytes": writeBytes},
 	})
 }
 
@@ -54,8 +58,19 @@ func status(ts *testscript.TestScript, neg bool, args []string) {
 	}
 }
 
+// bytes FILE HEX... makes a file of binary data.
+func writeBytes(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) < 2 {
+		ts.Fatalf("usage: bytes FILE HEX...")
+	}
+	b, err := hex.DecodeString(strings.Join(args[1:], ""))
+	ts.Check(err)
+	ts.Check(os.MkdirAll(filepath.Dir(ts.MkAbs(args[0])), 0o700))
+	ts.Check(os.WriteFile(ts.MkAbs(args[0]), b, 0o600))
+}
+
 // json PATH VALUE checks one field of the only document on stdout. PATH is
-// names and indices with dots between; a final # is the length.
+// names and indices with dots between; "len" is the length of a list.
 func jsonField(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) != 2 {
 		ts.Fatalf("usage: json PATH VALUE")
@@ -84,7 +99,7 @@ func step(doc any, key string) any {
 		}
 		return v
 	case []any:
-		if key == "#" {
+		if key == "len" {
 			return len(d)
 		}
 		if i, err := strconv.Atoi(key); err == nil && i >= 0 && i < len(d) {
@@ -92,4 +107,51 @@ func step(doc any, key string) any {
 		}
 	}
 	return "absent"
+}
+
+// TestInterrupt: Ctrl-C tells where the waves stand and ends with 1.
+func TestInterrupt(t *testing.T) {
+	if goruntime.GOOS == "windows" {
+		t.Skip("a process cannot send another an interrupt on Windows")
+	}
+	exe, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	// A barrier that waits for a group that does not exist; the trace shows
+	// that it has started.
+	cmd := exec.Command(exe)
+	cmd.Args = []string{"gfxrt", "run", "../../kernels/gfx942/gridsync.hsaco", "gridsync_atomic", "--grid", "1", "--block", "64", "--trace",
+		"--arg", "buf:1200", "--arg", "buf:1200", "--arg", "fill:u32:2:5", "--arg", "u32:300", "--timeout", "2m"}
+	pipe, err := cmd.StderrPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	var rest []string
+	sent := false
+	for sc := bufio.NewScanner(pipe); sc.Scan(); {
+		if !sent {
+			sent = true
+			if err := cmd.Process.Signal(os.Interrupt); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if !strings.HasPrefix(sc.Text(), "(") { // not the trace
+			rest = append(rest, sc.Text())
+		}
+	}
+	err = cmd.Wait()
+	text := strings.Join(rest, "\n")
+	var exit *exec.ExitError
+	if !errors.As(err, &exit) || exit.ExitCode() != 1 {
+		t.Errorf("%v, want exit status 1", err)
+	}
+	for _, want := range []string{"gfxrt: 1 waves have not ended", "kernel gridsync_atomic  work-group (0,0,0) wave 0", "gfxrt: interrupted"} {
+		if !strings.Contains(text, want) {
+			t.Errorf("%q is missing in\n%s", want, text)
+		}
+	}
 }

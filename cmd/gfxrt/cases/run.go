@@ -74,16 +74,11 @@ func (m *Manifest) run(ctx context.Context, cfg Config, stdout, stderr io.Writer
 	if err := c.prepare(); err != nil {
 		return nil, err
 	}
-	err = c.launchAll(ctx)
+	err = c.launchAll(ctx, cfg.Interrupted)
 	var fault *runtime.Fault
 	switch {
 	case m.Trap && errors.As(err, &fault) && fault.Kind == device.FaultTrap:
 		return nil, nil
-	case err != nil && ctx.Err() != nil && errors.Is(err, ctx.Err()):
-		if cfg.Interrupted != nil {
-			cfg.Interrupted(mod)
-		}
-		return nil, err
 	case err != nil:
 		return nil, err
 	case m.Trap:
@@ -180,7 +175,7 @@ func (c *running) arg(a Arg) runtime.Arg {
 	return runtime.Ptr(c.buffers[a.Buffer])
 }
 
-func (c *running) launchAll(ctx context.Context) (err error) {
+func (c *running) launchAll(ctx context.Context, interrupted func(*runtime.Module)) (err error) {
 	s, err := c.rt.NewStream()
 	if err != nil {
 		return err
@@ -207,7 +202,14 @@ func (c *running) launchAll(ctx context.Context) (err error) {
 		}
 		// The stream's Wait, not the launch's: what the kernel printed is then
 		// complete too.
-		if err := s.Wait(ctx); err != nil {
+		err = s.Wait(ctx)
+		if err != nil && ctx.Err() != nil && errors.Is(err, ctx.Err()) {
+			if interrupted != nil {
+				interrupted(c.mod)
+			}
+			return context.Cause(ctx)
+		}
+		if err != nil {
 			return err
 		}
 	}

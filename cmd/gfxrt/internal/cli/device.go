@@ -18,8 +18,9 @@ import (
 
 // session is an open device; sim is nil when it is not simulated.
 type session struct {
-	rt  *runtime.Runtime
-	sim *sim.Device
+	rt    *runtime.Runtime
+	sim   *sim.Device
+	trace *tracer
 }
 
 // openSession opens the device of a completed device string. A tracer needs a
@@ -54,7 +55,7 @@ func openSession(ctx context.Context, dev string, tr *tracer, opts ...runtime.Op
 	if err != nil {
 		return nil, errors.Join(err, d.Close())
 	}
-	return &session{rt: rt, sim: d}, nil
+	return &session{rt: rt, sim: d, trace: tr}, nil
 }
 
 func setOption(o *sim.Options, word string) error {
@@ -91,6 +92,7 @@ func (s *session) reportWaves(w io.Writer, mod *runtime.Module) {
 	if s.sim == nil {
 		return
 	}
+	s.trace.stop()
 	waves := s.sim.Waves()
 	fmt.Fprintf(w, "gfxrt: %d waves have not ended\n", len(waves))
 	for i, v := range waves {
@@ -127,6 +129,7 @@ type tracer struct {
 	w      *bufio.Writer
 	filter traceFlag
 	mod    *runtime.Module
+	ended  bool
 }
 
 func newTracer(w io.Writer, filter traceFlag) *tracer {
@@ -152,10 +155,25 @@ func (t *tracer) flush() error {
 	return t.w.Flush()
 }
 
+// stop ends the trace of waves that still run, so that what is printed next
+// stays whole. A failure to write shows in flush.
+func (t *tracer) stop() {
+	if t == nil {
+		return
+	}
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.ended = true
+	t.w.Flush()
+}
+
 // event prints one executed instruction; device threads call it.
 func (t *tracer) event(ev sim.TraceEvent) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
+	if t.ended {
+		return
+	}
 	fmt.Fprintf(t.w, "(%d,%d,%d) wave %d  %s  %s", ev.Group[0], ev.Group[1], ev.Group[2], ev.Wave, place(t.mod, ev.PC), ev.Text)
 	for _, r := range ev.Writes {
 		fmt.Fprintf(t.w, "  %s=%s", r.Name, registerText(r))

@@ -23,6 +23,7 @@ type instDoc struct {
 	Address uint64   `json:"address"`
 	Words   []string `json:"words"`
 	Text    string   `json:"text"`
+	Target  string   `json:"target,omitempty"` // of a branch: symbol+offset
 }
 
 // maxInstBytes is the longest instruction.
@@ -51,7 +52,7 @@ func disassemble(co *elf.CodeObject) ([]blockDoc, error) {
 		}
 		for _, b := range split(co, s) {
 			code := co.File[s.FileOff+b.start-s.VAddr : s.FileOff+b.end-s.VAddr]
-			blocks = append(blocks, blockDoc{Labels: b.names, Address: b.start, Instructions: decodeAll(d, code, b.start)})
+			blocks = append(blocks, blockDoc{Labels: b.names, Address: b.start, Instructions: decodeAll(co, d, code, b.start)})
 		}
 	}
 	return blocks, nil
@@ -110,11 +111,11 @@ func split(co *elf.CodeObject, s elf.Segment) []block {
 
 // decodeAll decodes all of code. What is no instruction becomes .long, as in
 // llvm-objdump.
-func decodeAll(d *isa.Decoder, code []byte, addr uint64) []instDoc {
+func decodeAll(co *elf.CodeObject, d *isa.Decoder, code []byte, addr uint64) []instDoc {
 	out := []instDoc{}
 	for len(code) > 0 {
 		text, size := decodeOne(d, code, addr)
-		doc := instDoc{Address: addr, Text: text}
+		doc := instDoc{Address: addr, Text: text, Target: branchTarget(co, text, code, addr)}
 		for i := 0; i < size; i += 4 {
 			doc.Words = append(doc.Words, wordText(code[i:size]))
 		}
@@ -140,6 +141,20 @@ func decodeOne(d *isa.Decoder, code []byte, addr uint64) (string, int) {
 		return fmt.Sprintf(".byte 0x%02x", code[0]), 1
 	}
 	return fmt.Sprintf(".long 0x%08x", binary.LittleEndian.Uint32(code)), 4
+}
+
+// branchTarget names the place that an SOPP branch jumps to: the signed
+// SIMM16 counts dwords from the next instruction.
+func branchTarget(co *elf.CodeObject, text string, code []byte, addr uint64) string {
+	if !strings.HasPrefix(text, "s_branch") && !strings.HasPrefix(text, "s_cbranch") {
+		return ""
+	}
+	simm := int16(binary.LittleEndian.Uint16(code))
+	name, off, ok := co.SymbolAt(addr + 4 + uint64(int64(simm)*4))
+	if !ok {
+		return ""
+	}
+	return fmt.Sprintf("%s+%#x", name, off)
 }
 
 // instructionAt is the instruction at a GPU address of a module, "" when there
@@ -175,7 +190,11 @@ func writeDisasm(w io.Writer, doc *fileDoc) error {
 				fmt.Fprintf(&b, "%016x <%s>:\n", block.Address, name)
 			}
 			for _, in := range block.Instructions {
-				fmt.Fprintf(&b, "\t%-58s // %012X: %s\n", in.Text, in.Address, strings.Join(in.Words, " "))
+				fmt.Fprintf(&b, "\t%-58s // %012X: %s", in.Text, in.Address, strings.Join(in.Words, " "))
+				if in.Target != "" {
+					fmt.Fprintf(&b, " <%s>", in.Target)
+				}
+				b.WriteString("\n")
 			}
 			if _, err := io.WriteString(w, b.String()); err != nil {
 				return err

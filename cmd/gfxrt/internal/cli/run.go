@@ -235,7 +235,7 @@ func (c *runCmd) launch(e *env, s *session, k *runtime.Kernel, values []runtime.
 	ctx := e.ctx
 	if c.Timeout > 0 {
 		var cancel context.CancelFunc
-		ctx, cancel = context.WithTimeoutCause(ctx, c.Timeout, fmt.Errorf("no end after %s: %w", c.Timeout, context.DeadlineExceeded))
+		ctx, cancel = withTimeout(ctx, c.Timeout)
 		defer cancel()
 	}
 	st, err := s.rt.NewStream()
@@ -252,6 +252,11 @@ func (c *runCmd) launch(e *env, s *session, k *runtime.Kernel, values []runtime.
 		return interrupted(ctx)
 	}
 	return err
+}
+
+// withTimeout ends ctx after d with a cause that says so.
+func withTimeout(ctx context.Context, d time.Duration) (context.Context, context.CancelFunc) {
+	return context.WithTimeoutCause(ctx, d, fmt.Errorf("no end after %s: %w", d, context.DeadlineExceeded))
 }
 
 // interrupted says what ended ctx.

@@ -72,11 +72,11 @@ func (c *testCmd) Run(e *env) error {
 	manifests := make([]*cases.Manifest, len(c.Manifest))
 	for i, path := range c.Manifest {
 		m, err := cases.Load(path)
-		if err == nil {
-			err = m.CheckFiles()
-		}
 		if err != nil {
 			return inputError(err)
+		}
+		if err := m.CheckFiles(); err != nil {
+			return inputError(fmt.Errorf("%s: %w", path, err))
 		}
 		manifests[i] = m
 	}
@@ -140,7 +140,7 @@ func (c *testCmd) one(e *env, dev string, object []byte, m *cases.Manifest) case
 	ctx := e.ctx
 	if c.Timeout > 0 {
 		var cancel context.CancelFunc
-		ctx, cancel = context.WithTimeout(ctx, c.Timeout)
+		ctx, cancel = withTimeout(ctx, c.Timeout)
 		defer cancel()
 	}
 	var s *session

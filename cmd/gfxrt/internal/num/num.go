@@ -72,7 +72,7 @@ func (t Type) Parse(s string) ([]byte, error) {
 	var err error
 	switch {
 	case t == Raw:
-		return nil, fmt.Errorf("type raw has no values: %w", ErrValue)
+		return nil, fmt.Errorf("%w: type raw has no values", ErrValue)
 	case t.Float():
 		bits, err = t.parseFloat(s)
 	default:
@@ -98,7 +98,7 @@ func (t Type) parseInt(s string) (uint64, error) {
 	}
 	u, err := strconv.ParseUint(digits, base, 64)
 	if errors.Is(err, strconv.ErrSyntax) {
-		return 0, fmt.Errorf("%q is not a number of type %s: %w", s, t, ErrValue)
+		return 0, fmt.Errorf("%w: %q is not a number of type %s", ErrValue, s, t)
 	}
 	mask := ^uint64(0) >> (64 - width)
 	limit := mask // largest magnitude that this spelling may have
@@ -111,7 +111,7 @@ func (t Type) parseInt(s string) (uint64, error) {
 		limit = mask / 2
 	}
 	if err != nil || u > limit {
-		return 0, fmt.Errorf("%s does not fit %s: %w", s, t, ErrValue)
+		return 0, fmt.Errorf("%w: %s does not fit %s", ErrValue, s, t)
 	}
 	if negative {
 		u = -u
@@ -130,14 +130,14 @@ func (t Type) parseFloat(s string) (uint64, error) {
 	}
 	v, err := strconv.ParseFloat(text, width)
 	if errors.Is(err, strconv.ErrSyntax) || strings.Contains(s, "_") {
-		return 0, fmt.Errorf("%q is not a number of type %s: %w", s, t, ErrValue)
+		return 0, fmt.Errorf("%w: %q is not a number of type %s", ErrValue, s, t)
 	}
 	if err != nil {
-		return 0, fmt.Errorf("%s does not fit %s: %w", s, t, ErrValue)
+		return 0, fmt.Errorf("%w: %s does not fit %s", ErrValue, s, t)
 	}
 	bits := t.fromFloat(v)
 	if !math.IsInf(v, 0) && math.IsInf(t.toFloat(bits), 0) {
-		return 0, fmt.Errorf("%s does not fit %s: %w", s, t, ErrValue)
+		return 0, fmt.Errorf("%w: %s does not fit %s", ErrValue, s, t)
 	}
 	return bits, nil
 }
@@ -283,10 +283,10 @@ func ParseSize(s string, limit uint64) (uint64, error) {
 	}
 	n, err := strconv.ParseUint(digits, base, 64)
 	if errors.Is(err, strconv.ErrSyntax) {
-		return 0, fmt.Errorf("%q is not a size (digits or 0x, then nothing, k, M or G): %w", s, ErrValue)
+		return 0, fmt.Errorf("%w: %q is not a size (digits or 0x, then nothing, k, M or G)", ErrValue, s)
 	}
 	if err != nil || n > limit>>shift {
-		return 0, fmt.Errorf("%s is above the limit of %d: %w", s, limit, ErrValue)
+		return 0, fmt.Errorf("%w: %s is above the limit of %d", ErrValue, s, limit)
 	}
 	return n << shift, nil
 }

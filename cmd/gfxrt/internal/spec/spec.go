@@ -54,7 +54,7 @@ type Spec struct {
 func Parse(text string) (*Spec, error) {
 	s := &Spec{Text: text}
 	if err := s.parse(text); err != nil {
-		return nil, fmt.Errorf("%q: %w: %w", text, err, ErrSpec)
+		return nil, fmt.Errorf("%w %q: %w", ErrSpec, text, err)
 	}
 	return s, nil
 }
