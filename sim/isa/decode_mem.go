@@ -5,13 +5,12 @@ func signed(v uint32, n uint) int32 { return int32(v<<(32-n)) >> (32 - n) }
 
 // smem decodes scalar memory instructions: SOFFSET_EN, IMM and a signed 21-bit offset.
 func (s *state) smem() {
-	const operands = 0xfe1fffff_ffff1fff &^ 0x00e0_0000_0000_0000 &^ 0xe000
-	if !s.start(EncSMEM, s.d.t.smem, s.bits(18, 8), operands) {
+	if !s.start(EncSMEM, s.d.t.smem, s.bits(18, 8), 0xfffc0000) {
 		return
 	}
 	in, f := s.in, s.form
 	if f.dst.width > 0 {
-		s.setDst(s.sreg(s.bits(6, 7), f.dst.width), f.dst.width)
+		s.setDst(s.notExec(s.sreg(s.bits(6, 7), f.dst.width)), f.dst.width)
 	} else if f.dst.field == fieldSdata { // s_atc_probe: an immediate in the field
 		in.Imm = uint16(s.bits(6, 7))
 	}
@@ -19,7 +18,7 @@ func (s *state) smem() {
 		return
 	}
 	s.setSrc(0, s.sreg(s.bits(0, 6)<<1, f.src[0].width), f.src[0].width)
-	s.flag(16, FlagGLC)
+	s.flagShown(16, FlagGLC)
 	s.flag(15, FlagNV)
 	s.flag(14, FlagSOE)
 	s.flag(17, FlagImm)
@@ -35,6 +34,14 @@ func (s *state) smem() {
 	}
 }
 
+// notExec refuses EXEC and M0, which scalar memory data and FLAT addresses cannot be.
+func (s *state) notExec(o Operand) Operand {
+	if o == OperandM0 || o == OperandExecLo || o == OperandExecHi {
+		s.fail()
+	}
+	return o
+}
+
 // data maps a vector data register: an AccVGPR when the acc bit is set.
 func (s *state) data(acc bool, code uint32, width uint8) Operand {
 	if acc {
@@ -45,12 +52,11 @@ func (s *state) data(acc bool, code uint32, width uint8) Operand {
 }
 
 func (s *state) ds() {
-	const operands = 0xffffffff_fdffffff
 	t := s.d.t.ds
 	if s.bit(16) {
 		t = s.d.t.gds
 	}
-	if !s.start(EncDS, t, s.bits(17, 8), operands) {
+	if !s.start(EncDS, t, s.bits(17, 8), 0xfdff0000) {
 		return
 	}
 	in, f := s.in, s.form
@@ -94,7 +100,7 @@ func twoOffsets(op Op) bool {
 }
 
 func (s *state) flat() {
-	fixed := uint64(0xff7fffff_fdfcdfff)
+	fixed := uint64(0xfdfcc000)
 	t := s.d.t.flat
 	seg := Seg(s.bits(14, 2))
 	switch seg {
@@ -131,6 +137,9 @@ func (s *state) flat() {
 	acc := s.bit(55)
 	switch {
 	case in.Flags&FlagLDS != 0:
+		if s.bits(56, 8) != 0 || s.bits(40, 8) != 0 || acc { // no data register
+			s.fail()
+		}
 	case f.dst.width > 0:
 		s.setDst(s.data(acc, s.bits(56, 8), f.dst.width), f.dst.width)
 	case f.ret > 0 && in.Flags&FlagGLC != 0:
@@ -157,7 +166,7 @@ func (s *state) flatAddress(seg Seg, saddr uint32) {
 			return
 		}
 		s.setSrc(0, s.vgpr(addr, 1), 1)
-		s.setSrc(2, s.sreg(saddr, 2), 2)
+		s.setSrc(2, s.notExec(s.sreg(saddr, 2)), 2)
 		in.Flags |= FlagSAddr
 	case SegScratch:
 		useSaddr := saddr != 0x7f
@@ -178,13 +187,15 @@ func (s *state) flatAddress(seg Seg, saddr uint32) {
 }
 
 func (s *state) mubuf() {
-	const operands = 0xff1fffff_fdfc0fff
-	if opcode := s.bits(18, 7); !s.start(EncMUBUF, s.d.t.mubuf, opcode, operands|1<<16) {
+	if opcode := s.bits(18, 7); !s.start(EncMUBUF, s.d.t.mubuf, opcode, 0xfdfc0000|1<<16) {
 		return
 	}
 	if lds := s.bit(16); lds && s.form.mask>>16&1 == 0 && s.in.Op != BufferStoreLdsDword || !lds && s.in.Op == BufferStoreLdsDword {
 		s.fail()
 		return
+	}
+	if s.form.n == 0 { // cache control: LLVM lets bits be set that mean nothing there
+		s.w &= s.form.show
 	}
 	s.flag(14, FlagGLC)
 	s.flag(15, FlagSCC)
@@ -194,8 +205,7 @@ func (s *state) mubuf() {
 }
 
 func (s *state) mtbuf() {
-	const operands = 0xff1fffff_fc078fff
-	if !s.start(EncMTBUF, s.d.t.mtbuf, s.bits(15, 4), operands) {
+	if !s.start(EncMTBUF, s.d.t.mtbuf, s.bits(15, 4), 0xfc078000) {
 		return
 	}
 	s.flag(14, FlagGLC)
@@ -214,6 +224,10 @@ func (s *state) buffer() {
 	in.Offset = int32(s.bits(0, 12))
 	s.flag(12, FlagOffen)
 	s.flag(13, FlagIdxen)
+	if in.Flags&FlagLDS != 0 && (s.bits(40, 8) != 0 || s.bit(55)) { // no data register
+		s.fail()
+		return
+	}
 	if f.dst.width > 0 && in.Flags&FlagLDS == 0 {
 		s.setDst(s.data(s.bit(55), s.bits(40, 8), f.dst.width), f.dst.width)
 	}
@@ -224,6 +238,6 @@ func (s *state) buffer() {
 	if code := s.bits(56, 8); code == 255 {
 		s.fail()
 	} else {
-		s.setSrc(2, s.scalarSrc(code, 1), 1)
+		s.setSrc(2, s.scalarSrc(code, 1, constant32), 1)
 	}
 }

@@ -2,6 +2,7 @@ package isa
 
 // sop decodes the scalar ALU encodings.
 func (s *state) sop(w uint32) {
+	s.w &= 0xffffffff
 	switch {
 	case w>>23 == 0x17f:
 		s.sopp(w)
@@ -12,20 +13,20 @@ func (s *state) sop(w uint32) {
 	case w>>28 == 0xb:
 		s.sopk(w)
 	default:
-		if s.start(EncSOP2, s.d.t.sop2, w>>23&0x7f, ^uint64(0)) {
+		if s.start(EncSOP2, s.d.t.sop2, w>>23&0x7f, 0xff800000) {
 			s.sopOperands(w>>16&0x7f, w)
 		}
 	}
 }
 
 func (s *state) sop1(w uint32) {
-	if s.start(EncSOP1, s.d.t.sop1, w>>8&0xff, ^uint64(0)) {
+	if s.start(EncSOP1, s.d.t.sop1, w>>8&0xff, 0xff80ff00) {
 		s.sopOperands(w>>16&0x7f, w)
 	}
 }
 
 func (s *state) sopc(w uint32) {
-	if s.start(EncSOPC, s.d.t.sopc, w>>16&0x7f, ^uint64(0)) {
+	if s.start(EncSOPC, s.d.t.sopc, w>>16&0x7f, 0xffff0000) {
 		s.sopOperands(0, w)
 	}
 }
@@ -44,18 +45,18 @@ func (s *state) sopOperands(sdst, w uint32) {
 			s.in.Imm = uint16(code)
 			continue
 		}
-		s.setSrc(i, s.scalarSrc(code, sl.width), sl.width)
+		s.setSrc(i, s.src(code, sl), sl.width)
 	}
 }
 
 func (s *state) sopp(w uint32) {
-	if s.start(EncSOPP, s.d.t.sopp, w>>16&0x7f, ^uint64(0)) {
+	if s.start(EncSOPP, s.d.t.sopp, w>>16&0x7f, 0xffff0000) {
 		s.in.Imm = uint16(w)
 	}
 }
 
 func (s *state) sopk(w uint32) {
-	if !s.start(EncSOPK, s.d.t.sopk, w>>23&0x1f, ^uint64(0)) {
+	if !s.start(EncSOPK, s.d.t.sopk, w>>23&0x1f, 0xff800000) {
 		return
 	}
 	in := s.in

@@ -9,29 +9,29 @@ const (
 func (s *state) vop12c(w uint32) {
 	t := s.d.t
 	plain, sdwa, dpp := t.vop2, t.vop2SDWA, t.vop2DPP
-	enc, opcode := EncVOP2, w>>25
+	enc, opcode, fixed := EncVOP2, w>>25, uint64(0xfe000000)
 	switch opcode {
 	case 0x3e:
-		enc, opcode = EncVOPC, w>>17&0xff
+		enc, opcode, fixed = EncVOPC, w>>17&0xff, 0xfffe0000
 		plain, sdwa, dpp = t.vopc, t.vopcSDWA, t.vopcDPP
 	case 0x3f:
-		enc, opcode = EncVOP1, w>>9&0xff
+		enc, opcode, fixed = EncVOP1, w>>9&0xff, 0xfe01fe00
 		plain, sdwa, dpp = t.vop1, t.vop1SDWA, t.vop1DPP
 	}
 	switch w & 0x1ff {
 	case srcSDWA:
-		if s.second() && s.start(EncSDWA, sdwa, opcode, 0xffffffff|sdwaSelectors) {
+		if s.second() && s.start(EncSDWA, sdwa, opcode, fixed|0x1ff) {
 			s.in.Base = enc
 			s.sdwa()
 		}
 	case srcDPP:
-		if s.second() && s.start(EncDPP, dpp, opcode, 0xffffffff|dppControl) {
+		if s.second() && s.start(EncDPP, dpp, opcode, fixed|0x1ff) {
 			s.in.Base = enc
 			s.dpp()
 		}
 	default:
 		s.w &= 0xffffffff
-		if s.start(enc, plain, opcode, 0xffffffff) {
+		if s.start(enc, plain, opcode, fixed) {
 			s.vopOperands(w&0x1ff, w>>9&0xff, w>>17&0xff)
 		}
 	}
@@ -67,16 +67,7 @@ func (s *state) vopOperands(src0, src1, vdst uint32) {
 		var o Operand
 		switch sl.field {
 		case fieldSrc0:
-			switch {
-			case sl.file == fileAGPR:
-				if src0 < 256 {
-					s.fail()
-					return
-				}
-				o = s.agpr(src0-256, sl.width)
-			default:
-				o = s.src(src0, sl.width)
-			}
+			o = s.src(src0, sl)
 		case fieldSrc1:
 			o = s.vgpr(src1, sl.width)
 		case fieldVcc:
@@ -92,25 +83,18 @@ func (s *state) vopOperands(src0, src1, vdst uint32) {
 	}
 }
 
-// Fields that every SDWA and DPP opcode has: selectors, DST_UNUSED, S0 and S1
-// for the first, dpp_ctrl for the second, and vsrc0.
-const (
-	sdwaSelectors = 0x07071f00_00000000 | 0xff_00000000
-	dppControl    = 0x0001ff00_00000000 | 0xff_00000000
-)
-
 func (s *state) sdwa() {
 	in := s.in
 	s.vopOperands(256, s.bits(9, 8), s.bits(17, 8))
 	src0 := s.bits(32, 8)
 	if s.bit(55) {
-		in.Src[0] = s.scalarSrc(src0, in.SrcWords[0])
+		in.Src[0] = s.scalarSrc(src0, in.SrcWords[0], constant32)
 	} else {
 		in.Src[0] = s.vgpr(src0, in.SrcWords[0])
 	}
 	two := in.Base != EncVOP1
 	if two && s.bit(63) {
-		in.Src[1] = s.scalarSrc(s.bits(9, 8), in.SrcWords[1])
+		in.Src[1] = s.scalarSrc(s.bits(9, 8), in.SrcWords[1], constant32)
 	}
 	if in.Base == EncVOPC {
 		in.SDWA.DstSel = 6
@@ -118,18 +102,27 @@ func (s *state) sdwa() {
 			s.setDst(s.sreg(s.bits(40, 7), 2), 2)
 		}
 	} else {
-		in.SDWA.DstSel, in.SDWA.DstUnused = uint8(s.bits(40, 3)), uint8(s.bits(43, 2))
-		s.flag(45, FlagClamp)
-		in.OMod = uint8(s.bits(46, 2))
+		if !fp8Source(in.Op) {
+			in.SDWA.DstSel, in.SDWA.DstUnused = uint8(s.bits(40, 3)), uint8(s.bits(43, 2))
+		} else {
+			in.SDWA.DstSel = 6
+		}
+		s.flagShown(45, FlagClamp)
+		in.OMod = uint8(s.shown(46, 2))
 	}
 	if s.bits(40, 3) == 7 && in.Base != EncVOPC || in.SDWA.DstUnused == 3 || s.bits(48, 3) == 7 || s.bits(56, 3) == 7 {
 		s.fail()
 		return
 	}
 	in.SDWA.Src0Sel, in.SDWA.Src1Sel = uint8(s.bits(48, 3)), uint8(s.bits(56, 3))
-	in.SDWA.Sext = uint8(s.bits(51, 1) | s.bits(59, 1)<<1)
-	in.Neg = uint8(s.bits(52, 1) | s.bits(60, 1)<<1)
-	in.Abs = uint8(s.bits(53, 1) | s.bits(61, 1)<<1)
+	in.SDWA.Sext = uint8(s.shown(51, 1) | s.shown(59, 1)<<1)
+	in.Neg = uint8(s.shown(52, 1) | s.shown(60, 1)<<1)
+	in.Abs = uint8(s.shown(53, 1) | s.shown(61, 1)<<1)
+}
+
+// fp8Source reports the FP8 conversions, whose SDWA form selects only a source byte.
+func fp8Source(op Op) bool {
+	return op == VCvtF32Fp8 || op == VCvtF32Bf8 || op == VCvtPkF32Fp8 || op == VCvtPkF32Bf8
 }
 
 // flag sets f when bit i is set.
@@ -139,25 +132,31 @@ func (s *state) flag(i uint, f Flags) {
 	}
 }
 
+// flagShown sets f when bit i is set and means something to this opcode.
+func (s *state) flagShown(i uint, f Flags) {
+	if s.shown(i, 1) != 0 {
+		s.in.Flags |= f
+	}
+}
+
 func (s *state) dpp() {
 	in := s.in
 	s.vopOperands(256, s.bits(9, 8), s.bits(17, 8))
 	in.Src[0] = s.vgpr(s.bits(32, 8), in.SrcWords[0])
-	if !dppCtrlKnown(s.bits(40, 9)) {
+	ctrl := s.bits(40, 9)
+	double := in.DstWords == 2 && in.Base != EncVOPC || in.SrcWords[0] == 2 || in.SrcWords[1] == 2
+	if !dppCtrlKnown(ctrl) || double && ctrl < 0x150 { // 64-bit ALU: row_newbcast only
 		s.fail()
 		return
 	}
-	in.DPP = DPP{Ctrl: s.bits(40, 9), BankMask: uint8(s.bits(56, 4)), RowMask: uint8(s.bits(60, 4))}
+	in.DPP = DPP{Ctrl: ctrl, BankMask: uint8(s.bits(56, 4)), RowMask: uint8(s.bits(60, 4))}
 	s.flag(51, FlagBoundCtrl)
-	in.Neg = uint8(s.bits(52, 1) | s.bits(54, 1)<<1)
-	in.Abs = uint8(s.bits(53, 1) | s.bits(55, 1)<<1)
+	in.Neg = uint8(s.shown(52, 1) | s.shown(54, 1)<<1)
+	in.Abs = uint8(s.shown(53, 1) | s.shown(55, 1)<<1)
 }
 
-// vop3Operands masks opcode and operand fields of VOP3 and VOP3P.
-const vop3Operands = 0x07ffffff_ffff00ff
-
 func (s *state) vop3() {
-	if !s.start(EncVOP3, s.d.t.vop3, s.bits(16, 10), vop3Operands) {
+	if !s.start(EncVOP3, s.d.t.vop3, s.bits(16, 10), 0xffff0000) {
 		return
 	}
 	in, f := s.in, s.form
@@ -174,9 +173,7 @@ func (s *state) vop3() {
 		in.OpSel = uint8(s.shown(11, 4))
 	}
 	s.vop3Sources()
-	if s.shown(15, 1) != 0 {
-		in.Flags |= FlagClamp
-	}
+	s.flagShown(15, FlagClamp)
 	in.OMod = uint8(s.shown(59, 2))
 	in.Neg = uint8(s.shown(61, 3))
 }
@@ -193,12 +190,12 @@ func (s *state) vop3Sources() {
 		case fieldSrc2:
 			lo = 50
 		}
-		s.setSrc(i, s.src(s.bits(lo, 9), sl.width), sl.width)
+		s.setSrc(i, s.src(s.bits(lo, 9), sl), sl.width)
 	}
 }
 
 func (s *state) vop3p() {
-	if !s.start(EncVOP3P, s.d.t.vop3p, s.bits(16, 7), vop3Operands) {
+	if !s.start(EncVOP3P, s.d.t.vop3p, s.bits(16, 7), 0xffff0000) {
 		return
 	}
 	in, f := s.in, s.form
@@ -226,9 +223,7 @@ func (s *state) vop3p() {
 	}
 	in.OpSel = uint8(s.shown(11, 3))
 	in.OpSelHi = uint8(s.shown(59, 2) | s.shown(14, 1)<<2)
-	if s.shown(15, 1) != 0 {
-		in.Flags |= FlagClamp
-	}
+	s.flagShown(15, FlagClamp)
 	in.Neg = uint8(s.shown(61, 3))
 }
 

@@ -42,7 +42,7 @@ func (p *printer) bitmask(and, or, xor uint16) {
 			p.int(int64(or))
 			break
 		}
-		p.str("swizzle(BITMASK_PERM, \"")
+		p.str("swizzle(BITMASK_PERM,\"")
 		for i := 4; i >= 0; i-- {
 			p0 := (0&and | or) ^ xor
 			p1 := (31&and | or) ^ xor

@@ -63,6 +63,9 @@ func (p *printer) opSel() {
 		return
 	}
 	n := int(p.form.n)
+	if p.in.Op == VCvtSrFp8F32 || p.in.Op == VCvtSrBf8F32 {
+		n = 3 // the destination, whose byte OpSel chooses, counts as a source
+	}
 	v := p.in.OpSel&(1<<n-1) | p.in.OpSel>>3<<n
 	p.bitList(" op_sel:[", v, n+1)
 }
@@ -81,10 +84,6 @@ func (p *printer) packed() {
 		return
 	}
 	all := uint8(1)<<n - 1
-	if p.form.show>>11&7 == 0 && p.form.show>>59&3 == 0 {
-		p.when(in.Flags&FlagClamp != 0, " clamp")
-		return
-	}
 	if in.OpSel&all != 0 {
 		p.bitList(" op_sel:[", in.OpSel, n)
 	}
@@ -92,7 +91,7 @@ func (p *printer) packed() {
 	if mix(in.Op) {
 		def = 0
 	}
-	if in.OpSelHi&all != def {
+	if in.OpSelHi&all != def && p.form.show>>59&3 != 0 {
 		p.bitList(" op_sel_hi:[", in.OpSelHi, n)
 	}
 	if !mix(in.Op) {
@@ -112,7 +111,7 @@ func (p *printer) sdwa() {
 	in := p.in
 	p.when(in.Flags&FlagClamp != 0, " clamp")
 	p.omod()
-	if in.Base != EncVOPC {
+	if in.Base != EncVOPC && !fp8Source(in.Op) {
 		p.str(" dst_sel:")
 		p.str(sdwaSels[in.SDWA.DstSel&7])
 		p.str(" dst_unused:UNUSED_")

@@ -10,7 +10,7 @@ func scalarReg(code uint32, width uint8) (Operand, bool) {
 		return alignedSGPR(code, 0, 102, width)
 	case code >= 108 && code < 124:
 		return alignedSGPR(code, 108, 124, width)
-	case code == 125:
+	case code == 125, code > 127:
 		return OperandNone, false
 	case width <= 1:
 		return Operand(code), true
@@ -31,18 +31,23 @@ func alignedSGPR(code, first, end uint32, width uint8) (Operand, bool) {
 	return Operand(code), code+uint32(width) <= end
 }
 
-// scalarSrc maps an 8-bit scalar source, width in dwords.
-func (s *state) scalarSrc(code uint32, width uint8) Operand {
+// scalarSrc maps an 8-bit scalar source of width dwords that takes constants of
+// type typ, or none if that is 0.
+func (s *state) scalarSrc(code uint32, width uint8, typ constant) Operand {
 	switch {
 	case code < 128:
 		if o, ok := scalarReg(code, width); ok {
 			return o
 		}
-	case code <= 208, code >= 235 && code <= 239, code >= 240 && code <= 248, code >= 251 && code <= 253:
+	case code <= 208, code >= 240 && code <= 248:
+		if typ != 0 {
+			return Operand(code)
+		}
+	case code >= 235 && code <= 239, code >= 251 && code <= 253:
 		return Operand(code)
 	case code == 254 && width == 1:
 		return OperandLDSDirect
-	case code == 255:
+	case code == 255 && typ != 0:
 		return s.literal()
 	}
 	s.fail()
@@ -65,12 +70,20 @@ func (s *state) literal() Operand {
 	return OperandLiteral
 }
 
-// src maps a 9-bit source.
-func (s *state) src(code uint32, width uint8) Operand {
-	if code >= 256 {
-		return s.vgpr(code-256, width)
+// src maps an 8- or 9-bit source code to what its slot allows.
+func (s *state) src(code uint32, sl slot) Operand {
+	switch {
+	case code >= 256 && sl.file == fileAGPR:
+		return s.agpr(code-256, sl.width)
+	case code >= 256 && sl.file != fileSGPR:
+		return s.vgpr(code-256, sl.width)
+	case code < 256 && sl.file <= fileSGPR:
+		return s.scalarSrc(code, sl.width, sl.typ)
+	case code == uint32(OperandLDSDirect) && sl.file == fileVGPR:
+		return OperandLDSDirect
 	}
-	return s.scalarSrc(code, width)
+	s.fail()
+	return OperandNone
 }
 
 // vgpr maps a VGPR number. A tuple must end within the file and, on gfx90a and

@@ -32,6 +32,7 @@ type file uint8
 const (
 	fileAny file = iota
 	fileSGPR
+	fileVGPR
 	fileAGPR
 )
 
@@ -65,7 +66,7 @@ const (
 
 // form is an operand layout that many opcodes share.
 type form struct {
-	mask   uint64 // bits outside operand and opcode fields that LLVM lets be set
+	mask   uint64 // bits outside the opcode that may be set
 	show   uint64 // those of them that mean something: they change the text
 	dst    slot
 	sdst   slot

@@ -2,6 +2,7 @@ package isa
 
 import (
 	"encoding/hex"
+	"errors"
 	"os"
 	"regexp"
 	"strconv"
@@ -61,11 +62,18 @@ func TestEveryTableRowDecodes(t *testing.T) {
 					continue
 				}
 				in, err := d.Decode(r.code)
+				if strings.Contains(r.text, "'SReg_32'") {
+					// The sweep's VGPR for v_readlane's and v_writelane's scalar source.
+					if !errors.Is(err, ErrUnknown) {
+						t.Errorf("%x: got %v, %v, want ErrUnknown for %s", r.code, in.Op, err, r.text)
+					}
+					continue
+				}
 				if err != nil {
 					t.Errorf("%s %d %x: %v, want %s", r.family, r.opcode, r.code, err, r.text)
 					continue
 				}
-				if got := d.Format(&in, 0); got != invalidOperand.ReplaceAllString(r.text, "") || int(in.Size) != len(r.code) {
+				if got := d.Format(&in, 0); got != r.text || int(in.Size) != len(r.code) {
 					t.Errorf("%s %d %x: got %q size %d, want %q", r.family, r.opcode, r.code, got, in.Size, r.text)
 				}
 			}

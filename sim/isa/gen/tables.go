@@ -203,6 +203,7 @@ func formText(mnemonic, mask, show, operands string) string {
 func slotText(o string, i int) (text string, dst, sdst bool) {
 	field, kind, _ := strings.Cut(o, ":")
 	kind, typ, _ := strings.Cut(kind, "/")
+	kind, not, _ := strings.Cut(kind, "!")
 	constant := map[string]string{"": "0", "32": "constant32", "64": "constant64", "i16": "constantI16", "f16": "constantF16"}[typ]
 	file, width := "fileAny", strings.TrimLeft(kind, "savcoffm")
 	switch {
@@ -219,6 +220,12 @@ func slotText(o string, i int) (text string, dst, sdst bool) {
 		if field == "?" {
 			field, width = "literal", "1"
 		}
+	}
+	switch {
+	case not == "s" && file == "fileAny":
+		file = "fileVGPR"
+	case not == "v":
+		file = "fileSGPR"
 	}
 	switch field {
 	case "vdst", "sdst", "vdata", "sdata":

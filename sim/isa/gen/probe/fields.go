@@ -108,12 +108,18 @@ func opcodeMask(family string) uint64 {
 
 // selectors masks the SDWA selector fields, DST_UNUSED and dpp_ctrl: llvm-mc dies
 // on their reserved values, and every opcode has the same ones.
-func selectors(variant string) uint64 {
+func selectors(family, variant string) uint64 {
 	switch variant {
 	case "sdwa":
-		return 0x07071f0000000000 | 0x1ff
+		switch family {
+		case "VOP1":
+			return 0x00071f0000000000
+		case "VOPC":
+			return 0x0707000000000000
+		}
+		return 0x07071f0000000000
 	case "dpp":
-		return 0x000001ff00000000<<8 | 0x1ff
+		return 0x0001ff0000000000
 	}
 	return 0
 }

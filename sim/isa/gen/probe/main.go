@@ -7,10 +7,11 @@
 //	go run ./gen/probe gfx90a gfx942
 //
 // Columns: family, opcode, variant (- for the plain encoding, sdwa, dpp),
-// mnemonic as printed, base encoding in hex, mask of the bits outside operand
-// fields that may be set, mask of those that change the text when set, and the
-// operands in printed order as FIELD:KIND WIDTH, followed for sources that take
-// constants by the constant's type: /32, /64, /i16 or /f16.
+// mnemonic as printed, base encoding in hex, mask of the bits outside the opcode
+// that may be set, mask of those that change the text when set, and the operands
+// in printed order as FIELD:KIND WIDTH, followed for sources by !s if no SGPR may
+// stand there, !v if no VGPR may, and by the type of the constants that may:
+// /32, /64, /i16 or /f16.
 package main
 
 import (
@@ -52,8 +53,8 @@ func probe(target string) error {
 	}
 	mc := &oracle{target: target}
 	rows = findBases(mc, rows)
-	findMasks(mc, rows)
 	findOperands(mc, rows)
+	findMasks(mc, rows)
 	findConstants(mc, rows)
 	if mc.err != nil {
 		return mc.err
@@ -88,8 +89,11 @@ func readRows(path string) ([]*row, error) {
 			w := binary.LittleEndian.Uint32(code)&^0x1ff | 249
 			x := binary.LittleEndian.AppendUint32(nil, w)
 			sel := uint32(0x06060600)
-			if col[0] == "VOPC" {
+			switch col[0] {
+			case "VOPC":
 				sel = 0x06060000
+			case "VOP1":
+				sel = 0x00060600
 			}
 			add("sdwa", binary.LittleEndian.AppendUint32(x, sel))
 			w = w&^0x1ff | 250
@@ -142,10 +146,16 @@ func put(code []byte, v uint64) []byte {
 
 func findMasks(mc *oracle, rows []*row) {
 	for _, r := range rows {
-		operand := opcodeMask(r.family) | selectors(r.variant)
+		operand := selectors(r.family, r.variant)
 		for _, f := range r.fields {
-			operand |= f.mask()
+			for _, o := range r.ops {
+				if strings.HasPrefix(o, f.name+":") {
+					operand |= f.mask()
+				}
+			}
 		}
+		r.mask, r.show = operand, operand
+		operand |= opcodeMask(r.family)
 		bits := 32
 		if r.variant != "-" || !strings.HasPrefix(r.family, "SOP") && r.family != "VOP1" && r.family != "VOP2" && r.family != "VOPC" {
 			bits = 64
@@ -248,8 +258,28 @@ func findConstants(mc *oracle, rows []*row) {
 				continue
 			}
 			v := word(r.base) &^ f.mask()
+			for _, file := range []struct {
+				code int
+				mark string
+			}{{4, "!s"}, {256 + 4, "!v"}} {
+				if file.code >= 1<<f.bits {
+					continue
+				}
+				valid := false
+				mc.ask(put(r.base, v|f.enc(file.code)), func(text string, size int) {
+					valid = !strings.Contains(strings.Split(text, ", ")[at], "Invalid")
+				})
+				mc.then(func() {
+					if !valid {
+						r.ops[at] += file.mark
+					}
+				})
+			}
 			typ := ""
 			mc.ask(put(r.base, v|f.enc(248)), func(text string, size int) {
+				if strings.Contains(text, "Invalid immediate") {
+					return
+				}
 				switch o := operandsOf(text); o[at] {
 				case "0.15915494":
 					typ = "/32"
@@ -257,15 +287,13 @@ func findConstants(mc *oracle, rows []*row) {
 					typ = "/64"
 				case "0x3118":
 					typ = "/i16"
-				default:
-					return
 				}
-				r.ops[at] += typ
 			})
+			mc.then(func() { r.ops[at] += typ })
 			if len(r.base) == 4 {
 				mc.ask(append(put(r.base, v|f.enc(255)), 0x78, 0x56, 0x34, 0x12), func(text string, size int) {
 					if o := operandsOf(text); o[at] == "0x5678" && typ == "/32" {
-						r.ops[at] = strings.TrimSuffix(r.ops[at], typ) + "/f16"
+						typ = "/f16"
 					}
 				})
 			}

@@ -16,6 +16,7 @@ type oracle struct {
 	target string
 	codes  [][]byte
 	acts   []func(text string, size int)
+	after  []func()
 	err    error
 }
 
@@ -25,6 +26,9 @@ func (m *oracle) ask(code []byte, got func(text string, size int)) {
 	m.codes = append(m.codes, code)
 	m.acts = append(m.acts, got)
 }
+
+// then queues an action for the end of run.
+func (m *oracle) then(f func()) { m.after = append(m.after, f) }
 
 var encoding = regexp.MustCompile(`^\s*(.*?)\s*(?:;|//)\s*encoding: \[(.*)\]`)
 
@@ -37,7 +41,10 @@ func (m *oracle) run() {
 	for lo := 0; lo < len(m.codes); {
 		lo = m.feed(lo, len(m.codes))
 	}
-	m.codes, m.acts = nil, nil
+	for _, f := range m.after {
+		f()
+	}
+	m.codes, m.acts, m.after = nil, nil, nil
 }
 
 // feed runs candidates lo..hi-1 and returns the first that was not answered.
