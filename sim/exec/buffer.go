@@ -226,7 +226,11 @@ func (w *Wave) bufferBytes(b *bufferAccess, index uint32, off uint64, buf []byte
 		if b.swizzle {
 			n = min(n, swizzleElement-off%swizzleElement)
 		}
-		p := w.access(b.addr(index, off, l), n, store, l)
+		va := b.addr(index, off, l)
+		p := w.peek(va, n, store) // sees scratch first
+		if p == nil {
+			p = w.access(va, n, store, l)
+		}
 		if p == nil {
 			return false
 		}
@@ -306,75 +310,6 @@ func (w *Wave) peek(va, n uint64, store bool) unsafe.Pointer {
 	return r.Ptr(va - r.Base)
 }
 
-// threadRows is the fast path of private memory: when all lanes use the same
-// offset of a swizzled thread buffer, one dword of all lanes is one row in
-// memory. It reports whether it did the access.
-func (w *Wave) threadRows(in *inst, b *bufferAccess) bool {
-	m := in.m
-	// Dwords of consecutive elements are index stride apart: a whole row here.
-	if !b.swizzle || !b.unchecked || b.indexStride != uint64(len(lane.Row{})) {
-		return false
-	}
-	exec := w.exec()
-	_, off := b.lane(bits.TrailingZeros64(exec))
-	if b.voffset != nil && !uniform(b.voffset, exec) {
-		return false
-	}
-	const rowBytes = uint64(unsafe.Sizeof(lane.Row{}))
-	low := uint64(off) % swizzleElement
-	if m.bytes < swizzleElement && low+m.bytes > swizzleElement || m.bytes >= swizzleElement && low != 0 {
-		return false
-	}
-	p := w.peek(b.addr(0, uint64(off)-low, 0), uint64(m.words)*rowBytes, m.kind == memStore)
-	if p == nil {
-		return false
-	}
-	data := w.row(in.i.Dst)
-	if m.bytes < swizzleElement {
-		for x := exec; x != 0; x &= x - 1 {
-			l := bits.TrailingZeros64(x)
-			q := unsafe.Add(p, uint64(l)*swizzleElement+low)
-			if m.kind == memStore {
-				m.storeLane(data, l, q)
-			} else {
-				m.loadLane(data, l, q)
-			}
-		}
-		return true
-	}
-	mem := unsafe.Slice((*lane.Row)(p), m.words)
-	rows := lane.Rows(data, m.words)
-	for k := range rows {
-		if m.kind == memStore {
-			copyRow(&mem[k], &rows[k], exec)
-		} else {
-			copyRow(&rows[k], &mem[k], exec)
-		}
-	}
-	return true
-}
-
-func copyRow(d, s *lane.Row, exec uint64) {
-	if exec == ^uint64(0) {
-		*d = *s
-		return
-	}
-	for x := exec; x != 0; x &= x - 1 {
-		l := bits.TrailingZeros64(x)
-		d[l] = s[l]
-	}
-}
-
-func uniform(r *lane.Row, exec uint64) bool {
-	v := r[bits.TrailingZeros64(exec)]
-	for x := exec; x != 0; x &= x - 1 {
-		if r[bits.TrailingZeros64(x)] != v {
-			return false
-		}
-	}
-	return true
-}
-
 // linearBuffer is the fast path of linear buffers: all lanes in range and in
 // one region. It reports whether it did the access.
 func (w *Wave) linearBuffer(in *inst, b *bufferAccess) bool {
@@ -383,13 +318,8 @@ func (w *Wave) linearBuffer(in *inst, b *bufferAccess) bool {
 	}
 	m, exec := in.m, w.exec()
 	a := &w.tmp.addr
-	for x := exec; x != 0; x &= x - 1 {
-		l := bits.TrailingZeros64(x)
-		index, off := b.lane(l)
-		if !b.inRange(index, uint64(off), m.bytes) {
-			return false
-		}
-		a[l] = b.addr(index, uint64(off), l)
+	if !b.addresses(a, exec, m.bytes) {
+		return false
 	}
 	r := w.oneRegion(m, a, exec)
 	if r == nil {
@@ -405,6 +335,39 @@ func (w *Wave) linearBuffer(in *inst, b *bufferAccess) bool {
 	}
 	w.storeFast(m, data, a, exec, r)
 	return true
+}
+
+// addresses fills in the addresses of the active lanes' accesses of n bytes to
+// a linear buffer. It reports whether all are in range.
+func (b *bufferAccess) addresses(a *[64]uint64, exec, n uint64) bool {
+	if b.index == nil && b.voffset != nil && !b.addTID && !b.unbound {
+		return b.rawAddresses(a, exec, n)
+	}
+	for x := exec; x != 0; x &= x - 1 {
+		l := bits.TrailingZeros64(x)
+		index, off := b.lane(l)
+		if !b.inRange(index, uint64(off), n) {
+			return false
+		}
+		a[l] = b.addr(index, uint64(off), l)
+	}
+	return true
+}
+
+// rawAddresses is addresses for what nearly all buffer instructions are: one
+// VGPR offset into a raw buffer.
+func (b *bufferAccess) rawAddresses(a *[64]uint64, exec, n uint64) bool {
+	if b.records < b.soffset+n {
+		return false
+	}
+	base, last := b.base+b.soffset, b.records-b.soffset-n
+	beyond := uint64(0)
+	for l, v := range b.voffset {
+		off := uint64(v + b.offset)
+		a[l] = base + off
+		beyond |= uint64(b2u(off > last)) << l
+	}
+	return beyond&exec == 0
 }
 
 // runBufferAtomic executes atomics. One that is out of range does nothing and
@@ -440,54 +403,6 @@ func runBufferAtomic(w *Wave, in *inst) {
 		}
 		if m.ret {
 			m.putOld(data, l, old)
-		}
-	}
-}
-
-// ldsBase is where lane 0's dword of a transfer between memory and LDS lies
-// ("Memory Buffer Load to LDS"); lane l's is 4*l bytes further.
-func (w *Wave) ldsBase(in *inst) uint32 {
-	return w.S[isa.OperandM0]&0xffff + uint32(in.i.Offset)
-}
-
-func (w *Wave) rowToLDS(in *inst, r *lane.Row) {
-	base := w.ldsBase(in)
-	for x := w.exec(); x != 0; x &= x - 1 {
-		l := bits.TrailingZeros64(x)
-		w.ldsWrite32(base+uint32(l)*4, r[l])
-	}
-}
-
-// runBufferToLDS executes loads whose data goes to LDS, a dword a lane. Lanes
-// out of range write 0, as gfx950 does.
-func runBufferToLDS(w *Wave, in *inst) {
-	var b bufferAccess
-	if !w.startBuffer(in, &b) {
-		return
-	}
-	var r lane.Row
-	w.bufferLanes(in, &b, &r)
-	if w.state == running {
-		w.rowToLDS(in, &r)
-	}
-}
-
-// runBufferFromLDS executes buffer_store_lds_dword.
-func runBufferFromLDS(w *Wave, in *inst) {
-	var b bufferAccess
-	if !w.startBuffer(in, &b) {
-		return
-	}
-	base := w.ldsBase(in)
-	for x := w.exec(); x != 0; x &= x - 1 {
-		l := bits.TrailingZeros64(x)
-		index, off := b.lane(l)
-		if !b.inRange(index, uint64(off), in.m.bytes) {
-			continue
-		}
-		v := w.ldsRead32(base + uint32(l)*4)
-		if !w.bufferBytes(&b, index, uint64(off), unsafe.Slice((*byte)(unsafe.Pointer(&v)), 4), true, l) {
-			return
 		}
 	}
 }
