@@ -138,6 +138,8 @@ func TestOptions(t *testing.T) {
 		"output":      runtime.WithOutput(nil, nil),
 		"diagnostics": runtime.WithDiagnostics(nil),
 		"printf":      runtime.WithPrintfBuffer(16),
+		"hostcall":    runtime.WithHostcall(9),
+		"16 to 65536": runtime.WithQueueSize(8), // the fake's limits
 	} {
 		if _, err := runtime.New(newFake(t), o); !errors.Is(err, runtime.ErrInvalidArgument) || !strings.Contains(err.Error(), what) {
 			t.Errorf("%s: %v", what, err)

@@ -45,6 +45,7 @@ type options struct {
 	stack          uint32
 	queuePackets   uint32
 	printfBytes    uint32
+	hostcall       HostcallForm
 	diagnose       func(error)
 }
 
@@ -128,6 +129,28 @@ func WithQueueSize(packets uint32) Option {
 	}
 }
 
+// HostcallForm is a layout of the hostcall buffer. Nothing in a code object
+// tells which one its device library expects.
+type HostcallForm uint8
+
+// Hostcall forms.
+const (
+	HostcallClassic HostcallForm = iota // free and ready stacks: device libraries up to now
+	HostcallPhase                       // phase bitmaps: device libraries built with the new implementation
+)
+
+// WithHostcall sets the form of the hostcall buffer for all modules. The
+// default is HostcallClassic.
+func WithHostcall(form HostcallForm) Option {
+	return func(o *options) error {
+		if form > HostcallPhase {
+			return fmt.Errorf("hostcall form %d: %w", form, ErrInvalidArgument)
+		}
+		o.hostcall = form
+		return nil
+	}
+}
+
 // WithPrintfBuffer sets the bytes of the buffer that one launch of a kernel
 // with buffered printf can fill (clang -mprintf-kind=buffered, and OpenCL). The
 // default is 4 MiB. Kernels that print by hostcall have no such limit.
@@ -164,6 +187,9 @@ func New(dev device.Device, opts ...Option) (*Runtime, error) {
 		if err := f(&o); err != nil {
 			return nil, fmt.Errorf("runtime: %w", err)
 		}
+	}
+	if least, most := dev.Info().QueueMinPackets, dev.Info().QueueMaxPackets; o.queuePackets < least || most != 0 && o.queuePackets > most {
+		return nil, fmt.Errorf("runtime: queue of %d packets, the device has %d to %d: %w", o.queuePackets, least, most, ErrInvalidArgument)
 	}
 	if o.diagnose == nil {
 		o.diagnose = diagnoseTo(o.stderr)

@@ -90,7 +90,11 @@ func (s *services) startHostcall(rt *Runtime) error {
 	// One packet for each wave that can be resident: device code has no path
 	// for an empty free stack.
 	n := max(rt.info.ComputeUnits*rt.info.SIMDsPerCU*rt.info.WavesPerSIMD, 2)
-	size, err := hostcall.Size(n)
+	sizeOf := hostcall.Size
+	if rt.opts.hostcall == HostcallPhase {
+		sizeOf = hostcall.PhaseSize
+	}
+	size, err := sizeOf(n)
 	if err != nil {
 		return err
 	}
@@ -102,13 +106,13 @@ func (s *services) startHostcall(rt *Runtime) error {
 	if err != nil {
 		return joinFree(fmt.Errorf("doorbell: %w", err), buffer.mem)
 	}
-	classic, err := hostcall.NewClassic(buffer.host, buffer.addr, n, doorbell.Handle())
+	protocol, err := newProtocol(rt.opts.hostcall, buffer, n, doorbell.Handle())
 	if err != nil {
 		return errors.Join(err, doorbell.Close(), buffer.mem.Free())
 	}
 	s.devmem.rt = rt
 	c := &hostcallService{buffer: buffer, doorbell: doorbell}
-	c.listener = hostcall.Listen(classic, &hostcall.Server{
+	c.listener = hostcall.Listen(protocol, &hostcall.Server{
 		Stdout: rt.opts.stdout, Stderr: rt.opts.stderr, Devmem: &s.devmem, Failed: rt.serviceFailed,
 	}, hostcallPoll)
 	ctx, cancel := context.WithCancel(context.Background())
@@ -126,6 +130,13 @@ func (s *services) startHostcall(rt *Runtime) error {
 	})
 	s.call = c
 	return nil
+}
+
+func newProtocol(form HostcallForm, buffer region, n int, doorbell uint64) (hostcall.Buffer, error) {
+	if form == HostcallPhase {
+		return hostcall.NewPhase(buffer.host, buffer.addr, n, doorbell, 0)
+	}
+	return hostcall.NewClassic(buffer.host, buffer.addr, n, doorbell)
 }
 
 func (c *hostcallService) close() error {

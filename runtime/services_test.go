@@ -199,6 +199,49 @@ func TestHostcall(t *testing.T) {
 	// otherwise.
 }
 
+// TestPhaseHostcall: the buffer has the other form when asked. One packet of
+// it, as the device libraries of 2025 (hostcall_impl.cl) fill it.
+func TestPhaseHostcall(t *testing.T) {
+	d := newFake(t)
+	var out, errs output
+	d.run = func(_ *fakeQueue, p *aql.KernelDispatch) {
+		w := waveOf(t, d, p)
+		const index = 5
+		if n := uint32(w.field(48)); n != 4*4*8 {
+			t.Errorf("%d packets", n)
+		}
+		header, payload := w.field(24)+16*index, w.field(32)+4096*index
+		*w.word(header) = 1
+		*w.word(header + 8) = 2
+		for i, a := range message("phases\n") {
+			*w.word(payload + 8*uint64(i)) = a
+		}
+		device, host := (*uint32)(unsafe.Pointer(w.word(w.field(0)))), (*uint32)(unsafe.Pointer(w.word(w.field(8))))
+		atomic.StoreUint32(device, atomic.LoadUint32(device)^1<<index)
+		// No doorbell: it may be skipped, and the host polls.
+		for deadline := time.Now().Add(20 * time.Second); atomic.LoadUint32(device) != atomic.LoadUint32(host); {
+			if time.Now().After(deadline) {
+				t.Error("the host did not answer")
+				return
+			}
+		}
+		if n := *w.word(payload); n != 7 {
+			t.Errorf("printf returned %d", n)
+		}
+	}
+	_, _, launch := launchPrinter(t, d, runtime.WithOutput(&out, &errs), runtime.WithHostcall(runtime.HostcallPhase))
+	l, err := launch()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := l.Wait(soon(t)); err != nil {
+		t.Fatal(err)
+	}
+	if out.String() != "phases\n" || errs.String() != "" {
+		t.Errorf("stdout %q, stderr %q", out.String(), errs.String())
+	}
+}
+
 // TestHostcallSize: as many packets as waves can be resident, in host-visible
 // memory; kernels share the buffer.
 func TestHostcallSize(t *testing.T) {
