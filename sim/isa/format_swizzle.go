@@ -16,6 +16,16 @@ func (p *printer) swizzle() {
 			p.int(int64(v >> (2 * i) & 3))
 		}
 		p.str(")")
+	case v >= 0xe000:
+		p.str("swizzle(FFT,")
+		p.int(int64(v & 31))
+		p.str(")")
+	case v >= 0xc000:
+		p.str("swizzle(ROTATE,")
+		p.int(int64(v >> 10 & 1))
+		p.str(",")
+		p.int(int64(v >> 5 & 31))
+		p.str(")")
 	case v < 0x8000:
 		p.bitmask(v&31, v>>5&31, v>>10&31)
 	default:

@@ -45,8 +45,6 @@ func (s *state) scalarSrc(code uint32, width uint8, typ constant) Operand {
 		}
 	case code >= 235 && code <= 239, code >= 251 && code <= 253:
 		return Operand(code)
-	case code == 254 && width == 1:
-		return OperandLDSDirect
 	case code == 255 && typ != 0:
 		return s.literal()
 	}
@@ -56,7 +54,7 @@ func (s *state) scalarSrc(code uint32, width uint8, typ constant) Operand {
 
 // literal takes the dword after the instruction.
 func (s *state) literal() Operand {
-	if s.in.Enc == EncVOP3 || s.in.Enc == EncVOP3P {
+	if s.in.Enc == EncVOP3 || s.in.Enc == EncVOP3P || s.in.Enc == EncSDWA {
 		s.fail()
 		return OperandNone
 	}
@@ -73,14 +71,16 @@ func (s *state) literal() Operand {
 // src maps an 8- or 9-bit source code to what its slot allows.
 func (s *state) src(code uint32, sl slot) Operand {
 	switch {
+	case code == uint32(OperandLDSDirect):
+		if (sl.file == fileAny || sl.file == fileVGPR) && sl.width == 1 {
+			return OperandLDSDirect
+		}
 	case code >= 256 && sl.file == fileAGPR:
 		return s.agpr(code-256, sl.width)
 	case code >= 256 && sl.file != fileSGPR:
 		return s.vgpr(code-256, sl.width)
 	case code < 256 && sl.file <= fileSGPR:
 		return s.scalarSrc(code, sl.width, sl.typ)
-	case code == uint32(OperandLDSDirect) && sl.file == fileVGPR:
-		return OperandLDSDirect
 	}
 	s.fail()
 	return OperandNone

@@ -162,6 +162,13 @@ func formText(mnemonic, mask, show, operands string) string {
 		ret = strconv.Itoa(n)
 	}
 	matrix := strings.HasPrefix(mnemonic, "v_mfma_") || strings.HasPrefix(mnemonic, "v_smfmac_")
+	// A 64-bit third source of a 32-bit operation is a lane mask: the assembler
+	// takes only SGPRs there, though the disassembler prints anything.
+	if strings.HasPrefix(operands, "vdst:v1 ") {
+		if i := strings.Index(operands, "src2:v2"); i >= 0 {
+			operands = operands[:i] + "src2:s2"
+		}
+	}
 	var dst, sdst string
 	var src []string
 	for i, o := range strings.Fields(operands) {

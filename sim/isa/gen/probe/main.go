@@ -267,7 +267,7 @@ func findConstants(mc *oracle, rows []*row) {
 				}
 				valid := false
 				mc.ask(put(r.base, v|f.enc(file.code)), func(text string, size int) {
-					valid = !strings.Contains(strings.Split(text, ", ")[at], "Invalid")
+					valid = !strings.Contains(strings.Split(comment.ReplaceAllString(text, "!"), ", ")[at], "!")
 				})
 				mc.then(func() {
 					if !valid {
