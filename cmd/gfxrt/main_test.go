@@ -32,6 +32,7 @@ func TestScripts(t *testing.T) {
 		RequireExplicitExec: true,
 		RequireUniqueNames:  true,
 		Setup: func(e *testscript.Env) error {
+			e.Setenv("GORACE", "atexit_sleep_ms=0") // the race detector sleeps a second at each exit
 			e.Setenv("KERNELS", filepath.Join(root, "kernels"))
 			e.Setenv("OBJECTS", filepath.Join(root, "elf", "testdata"))
 			return nil

@@ -122,7 +122,7 @@ func TestHostileObjects(t *testing.T) {
 			if status < 0 || status > 3 {
 				t.Errorf("seed %d of %s: %v: exit status %d", seed, file, args, status)
 			}
-			if (status == 0) != (stderr == "") || status != 0 && !strings.HasPrefix(stderr, "gfxrt: ") {
+			if status != 0 && stderr == "" || stderr != "" && !strings.HasPrefix(stderr, "gfxrt: ") {
 				t.Errorf("seed %d of %s: %v: exit status %d with stderr %q", seed, file, args, status, stderr)
 			}
 			if status == 0 {
@@ -169,5 +169,25 @@ func TestKFDNodes(t *testing.T) {
 	}
 	if got := kfdGPUs(filepath.Join(root, "absent")); len(got) != 0 {
 		t.Errorf("without a driver: %+v", got)
+	}
+}
+
+// TestPrintable: a kernel whose name holds an escape sequence does not reach
+// the terminal with it.
+func TestPrintable(t *testing.T) {
+	b, err := os.ReadFile(filepath.Join(kernels, "gfx942/vecadd.hsaco"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	path := filepath.Join(t.TempDir(), "o")
+	if err := os.WriteFile(path, bytes.ReplaceAll(b, []byte("vecadd"), []byte("v\x1b[2Jd")), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for _, args := range [][]string{{"inspect", path}, {"inspect", "--disasm", path}, {"run", path, "nosuch", "--grid", "1", "--block", "64"},
+		{"run", path, "--grid", "1", "--block", "64", "--arg", "null", "--arg", "null", "--arg", "null", "--arg", "u32:1"}} {
+		status, out, stderr := gfxrt(args...)
+		if strings.Contains(out+stderr, "\x1b") || !strings.Contains(out+stderr, `v\x1b[2Jd`) {
+			t.Errorf("%v: exit status %d\n%q\n%q", args, status, out, stderr)
+		}
 	}
 }

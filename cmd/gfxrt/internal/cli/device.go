@@ -87,7 +87,7 @@ func simulated(t elf.Target) bool {
 // maxWaves bounds the report about waves.
 const maxWaves = 64
 
-// reportWaves tells where each wave stands.
+// reportWaves tells where each wave stands. mod gives names; it may be nil.
 func (s *session) reportWaves(w io.Writer, mod *runtime.Module) {
 	if s.sim == nil {
 		return
@@ -100,15 +100,22 @@ func (s *session) reportWaves(w io.Writer, mod *runtime.Module) {
 			fmt.Fprintf(w, "  … %d more\n", len(waves)-i)
 			break
 		}
-		kernel := fmt.Sprintf("%#x", v.KernelObject)
+		line := fmt.Sprintf("  kernel %s  work-group (%d,%d,%d) wave %d  %s  pc %s: %s\n", kernelName(mod, v.KernelObject),
+			v.Group[0], v.Group[1], v.Group[2], v.Wave, v.State, place(mod, v.PC), instructionAt(mod, v.PC))
+		io.WriteString(w, printable(line)) // there is nobody left to tell
+	}
+}
+
+// kernelName is the name of the kernel with that descriptor; mod may be nil.
+func kernelName(mod *runtime.Module, object uint64) string {
+	if mod != nil {
 		for _, k := range mod.Kernels() {
-			if k.Object() == v.KernelObject {
-				kernel = k.Name()
+			if k.Object() == object {
+				return k.Name()
 			}
 		}
-		fmt.Fprintf(w, "  kernel %s  work-group (%d,%d,%d) wave %d  %s  pc %s: %s\n", kernel, v.Group[0], v.Group[1], v.Group[2], v.Wave,
-			v.State, place(mod, v.PC), instructionAt(mod, v.PC))
 	}
+	return fmt.Sprintf("%#x", object)
 }
 
 // place is a GPU address with the symbol it lies in.

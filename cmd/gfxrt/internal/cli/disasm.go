@@ -158,11 +158,14 @@ func branchTarget(co *elf.CodeObject, text string, code []byte, addr uint64) str
 }
 
 // instructionAt is the instruction at a GPU address of a module, "" when there
-// is none.
+// is none or no module.
 func instructionAt(mod *runtime.Module, pc uint64) string {
+	if mod == nil || pc < mod.Base() {
+		return ""
+	}
 	co := mod.Object()
 	d, err := newDecoder(co)
-	if err != nil || pc < mod.Base() {
+	if err != nil {
 		return ""
 	}
 	addr := pc - mod.Base()
@@ -196,12 +199,12 @@ func writeDisasm(w io.Writer, doc *fileDoc) error {
 				}
 				b.WriteString("\n")
 			}
-			if _, err := io.WriteString(w, b.String()); err != nil {
+			if _, err := io.WriteString(w, printable(b.String())); err != nil {
 				return err
 			}
 			b.Reset()
 		}
 	}
-	_, err := io.WriteString(w, b.String())
+	_, err := io.WriteString(w, printable(b.String()))
 	return err
 }

@@ -75,13 +75,16 @@ func report(w io.Writer, err error) {
 	}
 	var f *runtime.Fault
 	if !errors.As(err, &f) {
-		fmt.Fprintf(w, "gfxrt: %v\n", err)
+		io.WriteString(w, printable(fmt.Sprintf("gfxrt: %v\n", err))) // there is nobody left to tell
 		return
 	}
-	writeFault(w, f)
+	io.WriteString(w, printable(faultText(f)))
 }
 
-func writeFault(w io.Writer, f *runtime.Fault) {
+// faultText has a line for each fact that is known.
+func faultText(f *runtime.Fault) string {
+	var b strings.Builder
+	w := &b
 	fmt.Fprintf(w, "gfxrt: %s", f.Kind)
 	if f.Reason != "" {
 		fmt.Fprintf(w, ": %s", f.Reason)
@@ -109,6 +112,7 @@ func writeFault(w io.Writer, f *runtime.Fault) {
 	}
 	line("instruction", f.Instruction)
 	line("source", f.Source)
+	return b.String()
 }
 
 // oneLine is an error's text without line breaks.

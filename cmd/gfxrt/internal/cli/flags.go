@@ -5,7 +5,9 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"strconv"
 	"strings"
+	"unicode"
 
 	"github.com/alecthomas/kong"
 
@@ -87,6 +89,21 @@ func (t *traceFlag) Decode(ctx *kong.DecodeContext) error {
 // want selects the waves to trace.
 func (t *traceFlag) want(group [3]uint32, wave int) bool {
 	return !t.chosen || group == t.group && wave == t.wave
+}
+
+// printable replaces what a terminal would obey rather than show: names come
+// from files that nobody vouches for.
+func printable(s string) string {
+	var b strings.Builder
+	for _, r := range s {
+		if r == '\n' || r == '\t' || unicode.IsPrint(r) {
+			b.WriteRune(r)
+		} else {
+			quoted := strconv.QuoteRuneToASCII(r)
+			b.WriteString(quoted[1 : len(quoted)-1])
+		}
+	}
+	return b.String()
 }
 
 // schema is the version of every JSON document's layout.

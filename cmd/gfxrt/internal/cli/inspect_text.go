@@ -27,7 +27,7 @@ func writeInspect(w io.Writer, d *fileDoc) error {
 			writeObject(&b, e.Object)
 		}
 	}
-	_, err := io.WriteString(w, b.String())
+	_, err := io.WriteString(w, printable(b.String()))
 	return err
 }
 

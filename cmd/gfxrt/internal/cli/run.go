@@ -25,6 +25,7 @@ type runCmd struct {
 	Trace   traceFlag     `help:"Print each instruction of all waves, or with =X[,Y,Z],WAVE of that wave, and the registers it wrote (stderr)."`
 	Device  string        `placeholder:"DEVICE" help:"sim[+seed=N][+portable][+threads=N][:TARGET]; by default the simulator of the object's own target."`
 	Arg     []string      `name:"arg" sep:"none" placeholder:"SPEC" help:"Kernel argument, in order; repeat for each. SPEC is explained above."`
+	Global  []string      `sep:"none" placeholder:"NAME=SPEC" help:"Set a module variable before the run: a scalar, hex, in, rand, iota or fill; repeatable."`
 	Print   []string      `sep:"none" placeholder:"N[:TYPE[:COUNT]]" help:"Print argument N (from 0) after the run; repeatable."`
 }
 
@@ -114,6 +115,11 @@ func (c *runCmd) parse() ([]argument, []printRequest, error) {
 	if c.Timeout < 0 {
 		return nil, nil, usagef("--timeout %s is negative", c.Timeout)
 	}
+	for _, text := range c.Global {
+		if _, _, err := parseGlobal(text); err != nil {
+			return nil, nil, usageError(err)
+		}
+	}
 	return args, prints, nil
 }
 
@@ -135,28 +141,81 @@ func (c *runCmd) Run(e *env) (err error) {
 	if c.Trace.on {
 		tr = newTracer(e.stderr, c.Trace)
 	}
-	s, err := openSession(e.ctx, dev, tr, runtime.WithOutput(e.stdout, e.stderr))
+	ctx, cancel := withTimeout(e.ctx, c.Timeout)
+	defer cancel()
+	s, err := openSession(ctx, dev, tr, runtime.WithOutput(e.stdout, e.stderr))
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, tr.flush(), s.rt.Close()) }()
-	mod, err := s.rt.LoadModule(e.ctx, data)
+	mod, err := loadModule(ctx, e, s, c.Object, data)
 	if err != nil {
-		return fmt.Errorf("%s: %w", c.Object, err)
+		return err
 	}
 	tr.setModule(mod)
 	k, err := c.kernel(mod)
 	if err != nil {
 		return err
 	}
+	if err := c.setGlobals(mod); err != nil {
+		return err
+	}
 	values, err := prepare(s.rt, args)
 	if err != nil {
 		return err
 	}
-	if err := c.launch(e, s, k, values); err != nil {
+	if err := c.launch(ctx, e, s, k, values); err != nil {
 		return err
 	}
 	return finish(e, args, prints)
+}
+
+// parseGlobal reads NAME=SPEC.
+func parseGlobal(text string) (name string, s *spec.Spec, err error) {
+	name, value, ok := strings.Cut(text, "=")
+	if !ok || name == "" {
+		return "", nil, fmt.Errorf("--global %s: want NAME=SPEC", text)
+	}
+	if s, err = spec.Parse(value); err != nil {
+		return "", nil, fmt.Errorf("--global %s: %w", name, err)
+	}
+	if s.Out != "" || !s.Buffer && s.Bytes == nil {
+		return "", nil, fmt.Errorf("--global %s: %s gives no content", name, value)
+	}
+	return name, s, nil
+}
+
+// setGlobals writes module variables.
+func (c *runCmd) setGlobals(mod *runtime.Module) error {
+	for _, text := range c.Global {
+		name, s, err := parseGlobal(text)
+		if err != nil {
+			return usageError(err)
+		}
+		g, err := mod.Global(name)
+		if err != nil {
+			return usagef("--global %s: %w", name, err)
+		}
+		content := s.Bytes
+		if s.Buffer && s.In == "" && s.Size != g.Size() {
+			return usagef("--global %s: %d bytes given, the variable has %d", name, s.Size, g.Size())
+		}
+		if s.Buffer {
+			if content, err = s.Content(); err != nil {
+				return fmt.Errorf("--global %s: %w", name, err)
+			}
+			if content == nil { // buf: zeros
+				content = make([]byte, s.Size)
+			}
+		}
+		if uint64(len(content)) != g.Size() {
+			return usagef("--global %s: %d bytes given, the variable has %d", name, len(content), g.Size())
+		}
+		if err := g.Write(0, content); err != nil {
+			return fmt.Errorf("--global %s: %w", name, err)
+		}
+	}
+	return nil
 }
 
 // kernel finds the kernel to run.
@@ -231,13 +290,7 @@ func fillBuffer(b *runtime.Buffer, content []byte) error {
 }
 
 // launch runs the kernel and waits for it and what it prints.
-func (c *runCmd) launch(e *env, s *session, k *runtime.Kernel, values []runtime.Arg) (err error) {
-	ctx := e.ctx
-	if c.Timeout > 0 {
-		var cancel context.CancelFunc
-		ctx, cancel = withTimeout(ctx, c.Timeout)
-		defer cancel()
-	}
+func (c *runCmd) launch(ctx context.Context, e *env, s *session, k *runtime.Kernel, values []runtime.Arg) (err error) {
 	st, err := s.rt.NewStream()
 	if err != nil {
 		return err
@@ -247,15 +300,33 @@ func (c *runCmd) launch(e *env, s *session, k *runtime.Kernel, values []runtime.
 	if _, err = st.Launch(ctx, k, cfg, values...); err == nil {
 		err = st.Wait(ctx)
 	}
-	if err != nil && ctx.Err() != nil && errors.Is(err, ctx.Err()) {
-		s.reportWaves(e.stderr, k.Module())
-		return interrupted(ctx)
-	}
-	return err
+	return s.interrupted(ctx, e, k.Module(), err)
 }
 
-// withTimeout ends ctx after d with a cause that says so.
+// loadModule loads an object, which may run kernels of it.
+func loadModule(ctx context.Context, e *env, s *session, path string, data []byte) (*runtime.Module, error) {
+	mod, err := s.rt.LoadModule(ctx, data)
+	if err != nil {
+		return nil, s.interrupted(ctx, e, nil, fmt.Errorf("%s: %w", path, err))
+	}
+	return mod, nil
+}
+
+// interrupted tells where the waves stand when err came from the end of ctx,
+// and gives what ended it; other errors stay.
+func (s *session) interrupted(ctx context.Context, e *env, mod *runtime.Module, err error) error {
+	if err == nil || ctx.Err() == nil || !errors.Is(err, ctx.Err()) {
+		return err
+	}
+	s.reportWaves(e.stderr, mod)
+	return interrupted(ctx)
+}
+
+// withTimeout ends ctx after d, when that is not 0, with a cause that says so.
 func withTimeout(ctx context.Context, d time.Duration) (context.Context, context.CancelFunc) {
+	if d == 0 {
+		return context.WithCancel(ctx)
+	}
 	return context.WithTimeoutCause(ctx, d, fmt.Errorf("no end after %s: %w", d, context.DeadlineExceeded))
 }
 

@@ -125,24 +125,20 @@ func (c *testCmd) Run(e *env) error {
 // tryOpen tells a device or an object that cannot be used from a case that
 // fails.
 func (c *testCmd) tryOpen(e *env, dev string, object []byte) (err error) {
-	s, err := openSession(e.ctx, dev, nil, runtime.WithOutput(e.stderr, e.stderr))
+	ctx, cancel := withTimeout(e.ctx, c.Timeout)
+	defer cancel()
+	s, err := openSession(ctx, dev, nil, runtime.WithOutput(e.stderr, e.stderr))
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, s.rt.Close()) }()
-	if _, err := s.rt.LoadModule(e.ctx, object); err != nil {
-		return fmt.Errorf("%s: %w", c.Object, err)
-	}
-	return nil
+	_, err = loadModule(ctx, e, s, c.Object, object)
+	return err
 }
 
 func (c *testCmd) one(e *env, dev string, object []byte, m *cases.Manifest) cases.Result {
-	ctx := e.ctx
-	if c.Timeout > 0 {
-		var cancel context.CancelFunc
-		ctx, cancel = withTimeout(ctx, c.Timeout)
-		defer cancel()
-	}
+	ctx, cancel := withTimeout(e.ctx, c.Timeout)
+	defer cancel()
 	var s *session
 	return m.Run(ctx, cases.Config{
 		Object:    object,
