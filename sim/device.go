@@ -66,6 +66,7 @@ func Open(target string, o Options) (*Device, error) {
 	if err != nil {
 		return nil, fmt.Errorf("sim: %w: %w", device.ErrUnsupported, err)
 	}
+	et.SRAMECC = p.sramecc == elf.FeatureOn
 	d := &Device{info: p.info(t.Processor), started: time.Now(), queues: map[*queue]struct{}{}, done: make(chan struct{})}
 	d.target = elf.Target{Processor: t.Processor, XNACK: p.xnack, SRAMECC: p.sramecc}
 	d.space = mem.NewSpace(p.memory)

@@ -6,20 +6,22 @@ import (
 
 	"gfxrt/runtime/device"
 	"gfxrt/sim/isa"
+	"gfxrt/sim/lane"
 )
 
 func nop(*Wave, *inst) {}
 
+// nops are the instructions that need nothing done in a simulator that
+// executes in order over coherent memory.
+var nops = [isa.NumOps]bool{
+	isa.SNop: true, isa.SWaitcnt: true, isa.SSetprio: true, isa.SWakeup: true, isa.SIncperflevel: true,
+	isa.SDecperflevel: true, isa.STtracedata: true, isa.VNop: true, isa.VClrexcp: true,
+	// The conditional debug branches test COND_DBG_SYS and _USER, which only
+	// a debugger sets.
+	isa.SCbranchCdbgsys: true, isa.SCbranchCdbguser: true, isa.SCbranchCdbgsysOrUser: true, isa.SCbranchCdbgsysAndUser: true,
+}
+
 func init() {
-	for _, op := range []isa.Op{
-		isa.SNop, isa.SWaitcnt, isa.SSetprio, isa.SWakeup, isa.SIncperflevel, isa.SDecperflevel, isa.STtracedata,
-		// The conditional debug branches test COND_DBG_SYS and _USER, which
-		// only a debugger sets.
-		isa.SCbranchCdbgsys, isa.SCbranchCdbguser, isa.SCbranchCdbgsysOrUser, isa.SCbranchCdbgsysAndUser,
-		isa.VNop, isa.VClrexcp,
-	} {
-		special[op] = nop
-	}
 	for op, f := range map[isa.Op]func(w *Wave, in *inst){
 		isa.SBranch:        func(w *Wave, in *inst) { w.branch(int64(int16(in.i.Imm))) },
 		isa.SCbranchScc0:   func(w *Wave, in *inst) { w.branchIf(w.scc == 0, in) },
@@ -100,7 +102,7 @@ func end(w *Wave, _ *inst) { w.state = ended }
 // csp is the control-flow stack pointer, MODE[31:29]; the stack of 4-dword
 // entries {PC, EXEC} starts at s0 (Vega ISA, S_CBRANCH_G_FORK).
 func (w *Wave) csp() uint32     { return w.mode >> 29 }
-func (w *Wave) setCSP(n uint32) { w.mode = w.mode&^(7<<29) | n<<29 }
+func (w *Wave) setCSP(n uint32) { w.setMode(w.mode&^(7<<29) | n<<29) }
 
 // fork takes the side of a divergent branch with fewer lanes first and
 // pushes the other.
@@ -260,7 +262,7 @@ func (w *Wave) setreg(in *inst, x uint32) {
 	switch id {
 	case hwMode:
 		m := put(w.modeRegister())
-		w.mode = m &^ (1<<27 | 1<<28)
+		w.setMode(m &^ (1<<27 | 1<<28))
 		w.gprIdx, w.vskip = m>>27&1 != 0, m>>28&1 != 0
 		w.setLimit()
 	case hwTrapSts:
@@ -270,6 +272,24 @@ func (w *Wave) setreg(in *inst, x uint32) {
 	default:
 		w.setFault(device.FaultUnimplemented, -1, 0, fmt.Sprintf("hardware register %d cannot be written", id))
 	}
+}
+
+// commonMode is the MODE that vector kernels are made for: round to nearest
+// even, denormals kept, for all formats.
+const commonMode = 0xf0
+
+// setMode sets the arithmetic part of MODE and chooses the kernels for it.
+func (w *Wave) setMode(m uint32) {
+	w.mode = m
+	w.env.Mode = lane.Mode(m)
+	w.general = b2u8(m&0xff != commonMode)
+}
+
+func b2u8(b bool) uint8 {
+	if b {
+		return 1
+	}
+	return 0
 }
 
 // modeRegister assembles MODE: bit 27 GPR_IDX_EN, bit 28 VSKIP, [31:29] CSP.

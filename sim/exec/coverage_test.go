@@ -72,7 +72,7 @@ func TestEveryInstructionExecutes(t *testing.T) {
 			ran := 0
 			for sc := bufio.NewScanner(f); sc.Scan(); {
 				col := strings.Split(sc.Text(), "\t")
-				if col[0] == "MIMG" {
+				if col[0] == "MIMG" || strings.Contains(col[5], "/*Invalid register") {
 					continue
 				}
 				code, err := hex.DecodeString(col[4])
@@ -123,4 +123,3 @@ func (r *rig) one(t *testing.T, text string, code []byte) {
 		}
 	}
 }
-

@@ -23,6 +23,9 @@ func (w *Wave) access(va, n uint64, store bool, l int) unsafe.Pointer {
 }
 
 func (w *Wave) accessSlow(va, n uint64, store bool, l int) unsafe.Pointer {
+	if va-mem.ScratchBase < mem.ScratchEnd-mem.ScratchBase {
+		return w.accessScratch(va, n, store, l)
+	}
 	r := w.findRegion(va, n)
 	if r == nil {
 		return w.accessMiss(va, n, store, l)
@@ -50,18 +53,19 @@ func (w *Wave) findRegion(va, n uint64) *mem.Region {
 	return r
 }
 
-// accessMiss handles the scratch range, which no region covers, and reports
-// everything else.
-func (w *Wave) accessMiss(va, n uint64, store bool, l int) unsafe.Pointer {
-	if va >= mem.ScratchBase && va < mem.ScratchEnd {
-		off := va - w.scratchVA
-		if off < uint64(len(w.scratch)) && n <= uint64(len(w.scratch))-off {
-			return unsafe.Pointer(&w.scratch[off])
-		}
-		w.setFault(device.FaultStack, l, va, fmt.Sprintf("%s beyond the wave's private segment of %d bytes a lane (scratch offset %#x of %#x bytes)",
-			verb(store, n), w.private, off, len(w.scratch)))
-		return nil
+// accessScratch resolves an address in the scratch range, which no region
+// covers: it must lie in this wave's own part.
+func (w *Wave) accessScratch(va, n uint64, store bool, l int) unsafe.Pointer {
+	off := va - w.scratchVA
+	if off < uint64(len(w.scratch)) && n <= uint64(len(w.scratch))-off {
+		return unsafe.Pointer(&w.scratch[off])
 	}
+	w.setFault(device.FaultStack, l, va, fmt.Sprintf("%s beyond the wave's private segment of %d bytes a lane (scratch offset %#x of %#x bytes)",
+		verb(store, n), w.private, off, len(w.scratch)))
+	return nil
+}
+
+func (w *Wave) accessMiss(va, n uint64, store bool, l int) unsafe.Pointer {
 	w.setFault(device.FaultMemory, l, va, fmt.Sprintf("%s at %#x: %s", verb(store, n), va, w.m.space.Describe(va)))
 	return nil
 }
@@ -192,7 +196,7 @@ func (w *Wave) memory(in *inst, a *[64]uint64, exec uint64) {
 		}
 	case memStore:
 		s := in.data(w)
-		if base := w.oneRegion(m, a, exec); base != nil && !base.ReadOnly {
+		if base := w.oneRegion(m, a, exec); base != nil {
 			w.storeFast(m, s, a, exec, base)
 			return
 		}

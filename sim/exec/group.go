@@ -177,7 +177,8 @@ func (g *Group) Start(l *Launch, id [3]uint32) {
 		w.nv, w.acc = uint32(l.VGPRs), uint32(l.AccOffset)
 		w.na = w.nv - w.acc
 		w.limit = w.nv
-		w.mode = l.Mode
+		w.env = lane.Env{}
+		w.setMode(l.Mode)
 		w.env.Gen = mc.Target.Gen
 		w.private = l.PrivateBytes
 		slot := uint64(g.slot)%l.scratchSlots()*uint64(len(l.full)) + uint64(i)

@@ -36,6 +36,7 @@ type memOp struct {
 	words  int    // data registers: max(1, bytes/4)
 	signed bool   // sign-extend a sub-dword load
 	half   halfMode
+	clear  bool // 16-bit loads zero the other half, as with SRAM ECC
 	atom   atomicOp
 	wide   bool // 64-bit atomic
 	ret    bool // atomic returns the old value
@@ -135,6 +136,14 @@ func (m *memOp) parseAtomic(s string) *memOp {
 
 // compileVMEM chooses the executor of a vector memory instruction.
 func (c *codeCache) compileVMEM(in *inst) func(w *Wave, in *inst) {
+	run := c.memoryExecutor(in)
+	if in.m != nil {
+		in.m.clear = c.target.SRAMECC
+	}
+	return run
+}
+
+func (c *codeCache) memoryExecutor(in *inst) func(w *Wave, in *inst) {
 	name := in.i.Op.String()
 	family, rest, _ := strings.Cut(name, "_")
 	switch in.i.Enc {
@@ -214,8 +223,14 @@ func (m *memOp) putSmall(d *lane.Row, l int, x uint32) {
 		d[l] = x
 	case lowHalf:
 		d[l] = d[l]&0xffff0000 | x&0xffff
+		if m.clear {
+			d[l] = x & 0xffff
+		}
 	case highHalf:
 		d[l] = d[l]&0xffff | x<<16
+		if m.clear {
+			d[l] = x << 16
+		}
 	}
 }
 

@@ -16,12 +16,16 @@ type form = uint32
 
 const (
 	formUndecoded form = iota // not looked at yet
+	formNop                   // nothing to do: waits and hints
 	formRun                   // in.run does everything: scalar, memory, control
 	formV1                    // fn(d, a), plain operands
 	formV2                    // fn(d, a, b)
 	formV3                    // fn(d, a, b, c)
+	formVAcc                  // fn(d, a, b, d): the destination is the third source
 	formVCmp                  // cmp(a, b) to a scalar pair
-	formVFull                 // any VALU instruction with modifiers or masks
+	formVMask                 // fn(d, a, b) under a mask in a scalar pair
+	formVCarry                // fn with a carry mask out, perhaps one in
+	formVFull                 // any VALU instruction with modifiers
 )
 
 // sourceKind tells where a VALU source comes from.
@@ -29,7 +33,8 @@ type sourceKind uint8
 
 const (
 	srcNone   sourceKind = iota
-	srcVector            // VGPRs or AccVGPRs
+	srcVector            // VGPRs
+	srcAcc               // AccVGPRs
 	srcConst             // rows built at decode
 	srcScalar            // 32-bit scalar operand, splat
 	srcPair              // 64-bit scalar operand, splat to two rows
@@ -38,6 +43,7 @@ const (
 // source is a resolved VALU source operand.
 type source struct {
 	rows *lane.Row // srcConst
+	off  uint32    // srcVector: byte offset of the VGPR in the wave's rows
 	reg  isa.Operand
 	kind sourceKind
 	n    uint8 // rows
@@ -52,14 +58,16 @@ type inst struct {
 	maxV, maxA uint16 // VGPR and AccVGPR rows the operands reach
 	dst        isa.Operand
 	nsrc       uint8
-	fn         lane.Fn
-	cmp        lane.CmpFn
-	run        func(w *Wave, in *inst)
-	src        [3]source
-	k          *lane.Kernel
-	m          *memOp
-	i          *isa.Inst
-	err        error // why the bytes are not an instruction
+	// fn and cmp are the kernels: [0] for the common MODE, perhaps vector
+	// code, [1] the portable one for any MODE.
+	fn  [2]lane.Fn
+	cmp [2]lane.CmpFn
+	run func(w *Wave, in *inst)
+	src [3]source
+	k   *lane.Kernel
+	m   *memOp
+	i   *isa.Inst
+	err error // why the bytes are not an instruction
 }
 
 const (
@@ -174,6 +182,9 @@ func (c *codeCache) decode(win *window, i uint32) *inst {
 func (c *codeCache) compile(in *inst) form {
 	op := in.i.Op
 	in.dst = in.i.Dst
+	if nops[op] {
+		return formNop
+	}
 	if f := special[op]; f != nil {
 		in.run = f
 		c.bound(in)

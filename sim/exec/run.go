@@ -11,48 +11,93 @@ import (
 
 // run executes up to budget instructions, until the wave ends, faults, waits
 // or yields. It returns how many it executed.
+//
+// pc and prog live in locals; an instruction that runs through inst.run finds
+// them in the wave, and may change them there.
 func (w *Wave) run(budget int) int {
 	left := budget
-	for ; left > 0 && w.state == running; left-- {
-		if w.pc >= windowInsts {
-			w.jump(w.prog.base + uint64(w.pc)*4)
+	prog, pc := w.prog, w.pc
+	for left > 0 {
+		if pc >= windowInsts {
+			w.at = windowInsts - 1
+			w.jump(prog.base + uint64(pc)*4)
+			prog, pc = w.prog, w.pc
 		}
-		in := &w.prog.insts[w.pc]
-		w.at = w.pc
+		in := &prog.insts[pc]
 		f := atomic.LoadUint32(&in.form)
-		if f == formUndecoded {
-			in = w.m.cache.decode(w.prog, w.pc)
-			f = in.form
-		}
-		w.pc += in.size
-		if f == formRun {
+		if f < formV1 {
+			w.at, w.pc = pc, pc+in.size
+			if f == formUndecoded {
+				w.m.cache.decode(prog, pc)
+				continue
+			}
+			left--
+			if f == formNop {
+				pc += in.size
+				continue
+			}
 			in.run(w, in)
+			if w.state != running {
+				break
+			}
+			prog, pc = w.prog, w.pc
 			continue
 		}
+		left--
 		if uint32(in.maxV) > w.limit || uint32(in.maxA) > w.na {
+			w.at, w.pc = pc, pc+in.size
 			if !w.reachSlow(in) {
+				if w.state != running {
+					break
+				}
+				pc += in.size
 				continue
 			}
 			if w.gprIdx {
 				f = formVFull
 			}
 		}
+		fn := in.fn[w.general]
 		switch f {
 		case formV1:
-			w.env.Mode = lane.Mode(w.mode)
-			in.fn(w.row(in.dst), w.operand(in, 0), nil, nil, w.exec(), &w.env)
+			fn(w.row(in.dst), w.operand(in, 0), nil, nil, w.exec(), &w.env)
 		case formV2:
-			w.env.Mode = lane.Mode(w.mode)
-			in.fn(w.row(in.dst), w.operand(in, 0), w.operand(in, 1), nil, w.exec(), &w.env)
+			fn(w.row(in.dst), w.operand(in, 0), w.operand(in, 1), nil, w.exec(), &w.env)
 		case formV3:
-			w.env.Mode = lane.Mode(w.mode)
-			in.fn(w.row(in.dst), w.operand(in, 0), w.operand(in, 1), w.operand(in, 2), w.exec(), &w.env)
+			fn(w.row(in.dst), w.operand(in, 0), w.operand(in, 1), w.operand(in, 2), w.exec(), &w.env)
+		case formVAcc:
+			d := w.row(in.dst)
+			fn(d, w.operand(in, 0), w.operand(in, 1), d, w.exec(), &w.env)
 		case formVCmp:
-			w.env.Mode = lane.Mode(w.mode)
-			w.setS64(in.dst, in.cmp(w.operand(in, 0), w.operand(in, 1), w.exec(), &w.env))
+			w.setS64(in.dst, in.cmp[w.general](w.operand(in, 0), w.operand(in, 1), w.exec(), &w.env))
+		case formVMask:
+			w.env.CarryIn = w.pair(in.i.Src[2])
+			fn(w.row(in.dst), w.operand(in, 0), w.operand(in, 1), nil, w.exec(), &w.env)
+		case formVCarry:
+			if in.k.CarryIn {
+				w.env.CarryIn = w.pair(in.i.Src[2])
+			}
+			var c *lane.Row
+			if in.nsrc == 3 {
+				c = w.operand(in, 2)
+			}
+			w.env.CarryOut = 0
+			fn(w.row(in.dst), w.operand(in, 0), w.operand(in, 1), c, w.exec(), &w.env)
+			w.setS64(in.i.SDst, w.env.CarryOut)
 		default:
+			w.at, w.pc = pc, pc+in.size
 			w.vfull(in)
+			if w.state != running {
+				break
+			}
 		}
+		if w.state != running {
+			break
+		}
+		pc += in.size
+	}
+	if w.state == running {
+		w.prog, w.pc = prog, pc
 	}
 	w.executed += uint64(budget - left)
 	return budget - left

@@ -30,6 +30,9 @@ type Target struct {
 	// after its entry.
 	PreloadSkip bool
 	LDSGranule  uint32 // bytes
+	// SRAMECC: a 16-bit load zeroes the half it does not load (CDNA4 ISA
+	// 9.1.6; LLVM's d16PreservesUnusedBits says the same of SRAM ECC).
+	SRAMECC bool
 
 	Decoder *isa.Decoder
 }

@@ -1,6 +1,8 @@
 package exec
 
 import (
+	"unsafe"
+
 	"gfxrt/sim/isa"
 	"gfxrt/sim/lane"
 )
@@ -26,13 +28,11 @@ func (c *codeCache) compileVALU(in *inst) form {
 		in.run = runUnimplemented
 		return formRun
 	}
-	in.k, in.fn, in.cmp = k, k.Fn, k.Cmp
+	in.k = k
+	in.fn, in.cmp = [2]lane.Fn{k.Fn, k.Fn}, [2]lane.CmpFn{k.Cmp, k.Cmp}
 	i := in.i
-	plain := i.Enc != isa.EncSDWA && i.Enc != isa.EncDPP && i.Neg|i.NegHi|i.Abs|i.OMod == 0 &&
-		i.Flags&isa.FlagClamp == 0 && !k.Packed && !k.Matrix && !k.CarryIn && !k.CarryOut && !k.CmpX && !k.DstIsSrc
-	if i.OpSel != 0 || (is16(k.Dst) && k.KeepHigh) {
-		plain = false
-	}
+	plain := i.Enc != isa.EncSDWA && i.Enc != isa.EncDPP && i.Neg|i.NegHi|i.Abs|i.OMod|i.OpSel == 0 &&
+		i.Flags&isa.FlagClamp == 0 && !k.Packed && !k.Matrix && !k.CmpX && !(is16(k.Dst) && k.KeepHigh)
 	for j, t := range k.Src {
 		if t == lane.TypeNone || t == lane.Mask {
 			continue
@@ -45,14 +45,34 @@ func (c *codeCache) compileVALU(in *inst) form {
 		c.compileSource(in, s)
 		in.nsrc = uint8(j + 1)
 	}
-	if in.cmp == nil {
+	if k.Cmp == nil {
 		in.reach(in.dst, typeRows(k.Dst))
 	}
+	return in.vectorForm(plain)
+}
+
+// vectorForm is the form of an instruction whose sources are resolved.
+func (in *inst) vectorForm(plain bool) form {
+	k, i := in.k, in.i
+	maskPair := i.Src[2] < isa.OperandInt
 	switch {
 	case !plain:
 		return formVFull
-	case in.cmp != nil:
+	case k.Cmp != nil:
 		return formVCmp
+	case k.CarryOut:
+		if k.CarryIn && !(k.Src[2] == lane.Mask && maskPair) {
+			return formVFull
+		}
+		return formVCarry
+	case k.CarryIn:
+		if k.Src[2] == lane.Mask && maskPair {
+			return formVMask
+		}
+	case k.DstIsSrc:
+		if in.nsrc == 2 {
+			return formVAcc
+		}
 	case in.nsrc == 1:
 		return formV1
 	case in.nsrc == 2:
@@ -69,8 +89,11 @@ func (c *codeCache) compileSource(in *inst, s *source) {
 	switch {
 	case o == isa.OperandNone:
 		s.kind = srcNone
-	case o.IsVGPR() || o.IsAGPR():
+	case o.IsVGPR():
 		s.kind = srcVector
+		s.off = uint32(o-isa.OperandVGPR) * uint32(unsafe.Sizeof(lane.Row{}))
+	case o.IsAGPR():
+		s.kind = srcAcc
 	case o == isa.OperandLiteral:
 		lo, hi := lane.LiteralValue(s.typ, uint32(in.i.Literal))
 		s.rows, s.kind = c.constant(lo, hi, wideConst(s.typ, in.k), int(s.n)), srcConst
@@ -109,11 +132,19 @@ func matrixIsF64(k *lane.Kernel) bool { return k.Matrix && k.Src[0] == lane.F64 
 // operand returns the rows of source j.
 func (w *Wave) operand(in *inst, j int) *lane.Row {
 	s := &in.src[j]
+	if s.kind == srcVector {
+		return (*lane.Row)(unsafe.Add(unsafe.Pointer(w.v), s.off))
+	}
+	return w.operandSlow(in, j)
+}
+
+func (w *Wave) operandSlow(in *inst, j int) *lane.Row {
+	s := &in.src[j]
 	switch s.kind {
-	case srcVector:
-		return w.row(s.reg)
 	case srcConst:
 		return s.rows
+	case srcAcc:
+		return w.row(s.reg)
 	case srcScalar:
 		r := &w.tmp.src[j][0]
 		lane.Splat(r, w.s32(s.reg, in.i.Literal))
@@ -132,7 +163,6 @@ func (w *Wave) vfull(in *inst) {
 	k, i := in.k, in.i
 	exec := w.exec()
 	e := &w.env
-	e.Mode = lane.Mode(w.mode)
 	e.Clamp = i.Flags&isa.FlagClamp != 0
 	e.CarryIn, e.CarryOut = 0, 0
 	if k.Packed || k.Matrix {
@@ -163,7 +193,7 @@ func (w *Wave) vfull(in *inst) {
 		w.inputModifiers(in, &p)
 	}
 	if k.Cmp != nil {
-		w.storeMask(in, k.Cmp(p[0], p[1], write, e))
+		w.storeMask(in, in.cmp[w.general](p[0], p[1], write, e))
 		return
 	}
 	d, ok := w.indexedDst(in)
@@ -185,15 +215,16 @@ func (w *Wave) vfull(in *inst) {
 // say.
 func (w *Wave) store(in *inst, d *lane.Row, p *[3]*lane.Row, exec uint64) {
 	k, i, e := in.k, in.i, &w.env
+	fn := in.fn[w.general]
 	sdwa := i.Enc == isa.EncSDWA && (i.SDWA.DstSel != 6 || i.SDWA.DstUnused == 1)
 	half := !k.Packed && is16(k.Dst) && (k.KeepHigh || i.OpSel&8 != 0) && i.Enc == isa.EncVOP3
 	omod := i.OMod != 0 || e.Clamp
 	if !sdwa && !half && !(omod && isFloat(k)) {
-		k.Fn(d, p[0], p[1], p[2], exec, e)
+		fn(d, p[0], p[1], p[2], exec, e)
 		return
 	}
 	t := &w.tmp.dst[0]
-	k.Fn(t, p[0], p[1], p[2], exec, e)
+	fn(t, p[0], p[1], p[2], exec, e)
 	if omod && isFloat(k) {
 		lane.OutMod(t, k.Dst, exec, i.OMod, e.Clamp, lane.Mode(w.mode))
 	}

@@ -53,6 +53,9 @@ type Wave struct {
 	env   lane.Env
 	tmp   *scratchRows
 	mode  uint32
+	// general is 0 when MODE is the common one and vector kernels may run,
+	// 1 when only the portable kernels are right.
+	general uint8
 
 	m *machineState // what all waves of a group share
 

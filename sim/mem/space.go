@@ -49,8 +49,6 @@ type Region struct {
 	Size uint64 // bytes mapped, a multiple of PageSize
 	Used uint64 // bytes asked for
 	Name string // what it is, for fault reports
-	// ReadOnly regions fault on stores.
-	ReadOnly bool
 
 	host unsafe.Pointer
 	own  []byte // host mapping to release; nil for memory owned by someone else
