@@ -227,7 +227,7 @@ func (w *Wave) bufferBytes(b *bufferAccess, index uint32, off uint64, buf []byte
 			n = min(n, swizzleElement-off%swizzleElement)
 		}
 		va := b.addr(index, off, l)
-		p := w.peek(va, n, store) // sees scratch first
+		p := w.peek(va, n) // sees scratch first
 		if p == nil {
 			p = w.access(va, n, store, l)
 		}
@@ -296,7 +296,7 @@ func (w *Wave) bufferLanes(in *inst, b *bufferAccess, data *lane.Row) {
 }
 
 // peek is access without a fault: nil when [va, va+n) is not in one piece.
-func (w *Wave) peek(va, n uint64, store bool) unsafe.Pointer {
+func (w *Wave) peek(va, n uint64) unsafe.Pointer {
 	if off := va - w.scratchVA; off < uint64(len(w.scratch)) {
 		if n > uint64(len(w.scratch))-off {
 			return nil
@@ -304,7 +304,7 @@ func (w *Wave) peek(va, n uint64, store bool) unsafe.Pointer {
 		return unsafe.Pointer(&w.scratch[off])
 	}
 	r := w.findRegion(va, n)
-	if r == nil || store && r.ReadOnly {
+	if r == nil {
 		return nil
 	}
 	return r.Ptr(va - r.Base)
@@ -329,9 +329,6 @@ func (w *Wave) linearBuffer(in *inst, b *bufferAccess) bool {
 	if m.kind == memLoad {
 		w.loadFast(m, data, a, exec, r)
 		return true
-	}
-	if r.ReadOnly {
-		return false
 	}
 	w.storeFast(m, data, a, exec, r)
 	return true

@@ -26,7 +26,7 @@ func (w *Wave) threadRows(in *inst, b *bufferAccess) bool {
 	if m.bytes < swizzleElement && low+m.bytes > swizzleElement || m.bytes >= swizzleElement && low != 0 {
 		return false
 	}
-	p := w.peek(b.addr(0, uint64(off)-low, 0), uint64(m.words)*rowBytes, m.kind == memStore)
+	p := w.peek(b.addr(0, uint64(off)-low, 0), uint64(m.words)*rowBytes)
 	if p == nil {
 		return false
 	}
