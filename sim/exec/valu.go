@@ -1,6 +1,7 @@
 package exec
 
 import (
+	"errors"
 	"unsafe"
 
 	"gfxrt/sim/isa"
@@ -34,6 +35,11 @@ func (c *codeCache) compileVALU(in *inst) form {
 	plain := i.Enc != isa.EncSDWA && i.Enc != isa.EncDPP && i.Neg|i.NegHi|i.Abs|i.OMod|i.OpSel == 0 &&
 		i.Flags&isa.FlagClamp == 0 && !k.Packed && !k.Matrix && !k.CmpX && !(is16(k.Dst) && k.KeepHigh)
 	for j, t := range k.Src {
+		if t == lane.Mask && (i.Src[j].IsVGPR() || i.Src[j].IsAGPR()) {
+			in.err = errVectorMask
+			in.run = runIllegal
+			return formRun
+		}
 		if t == lane.TypeNone || t == lane.Mask {
 			continue
 		}
@@ -50,6 +56,8 @@ func (c *codeCache) compileVALU(in *inst) form {
 	}
 	return in.vectorForm(plain)
 }
+
+var errVectorMask = errors.New("the mask operand is a vector register")
 
 // vectorForm is the form of an instruction whose sources are resolved.
 func (in *inst) vectorForm(plain bool) form {
