@@ -98,6 +98,10 @@ func (d *Device) Clock() (device.Clock, error) {
 // Waves reports where every wave of every running dispatch stands.
 func (d *Device) Waves() []WaveState { return d.cp.Waves() }
 
+// Instructions is the number of instructions that waves of finished dispatches
+// completed since the device was opened.
+func (d *Device) Instructions() uint64 { return d.cp.Executed() }
+
 func (d *Device) check() error {
 	d.mu.Lock()
 	defer d.mu.Unlock()

@@ -30,6 +30,8 @@ type Processor struct {
 	idle    atomic.Int32 // workers in await
 	slots   atomic.Int64
 
+	executed atomic.Uint64 // instructions of finished dispatches
+
 	// changed is closed and replaced whenever a signal may have changed.
 	changedMu sync.Mutex
 	changed   chan struct{}
@@ -160,6 +162,10 @@ func (p *Processor) Await(stop <-chan struct{}, cond func() bool) bool {
 		}
 	}
 }
+
+// Executed is the number of instructions that waves of finished dispatches
+// completed since the processor was made.
+func (p *Processor) Executed() uint64 { return p.executed.Load() }
 
 // Waves reports where every wave of every running dispatch stands. Groups are
 // looked at between their turns.

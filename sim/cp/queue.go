@@ -306,6 +306,7 @@ func (q *Queue) dispatch(index uint64, p *aql.Packet, d *aql.KernelDispatch) err
 // fault stops the queue.
 func (q *Queue) finish(index uint64, j *job, completion uint64, slot int) {
 	q.p.remove(j)
+	q.p.executed.Add(j.executed.Load())
 	if slot >= 0 {
 		q.freeCopies <- slot
 	}
