@@ -232,6 +232,13 @@ func (s *fakeSignal) Wait(ctx context.Context, c device.Condition, x int64) (int
 	}
 }
 
+// waited reports whether somebody waits.
+func (s *fakeSignal) waited() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.waits > 0
+}
+
 func (s *fakeSignal) Timestamps() (uint64, uint64) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

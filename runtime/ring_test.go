@@ -103,6 +103,59 @@ __attribute__((device_kernel)) void larger(struct huge v) {}
 	})
 }
 
+// TestKernargWrap: a launch that does not fit before the end of the ring, if
+// only by one block, starts at its beginning.
+func TestKernargWrap(t *testing.T) {
+	data := compile(t, `
+struct two { char b[100]; };
+struct huge { char b[30000]; };
+__attribute__((device_kernel)) void one(int v) {}
+__attribute__((device_kernel)) void two(struct two v) {}
+__attribute__((device_kernel)) void huge(struct huge v) {}
+`)
+	const capacity, block = 1 << 20, 64
+	d := newFake(t)
+	rt := open(t, d)
+	m, err := rt.LoadModule(soon(t), data)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := stream(t, rt)
+	q := d.queues[0]
+	q.set(func(q *fakeQueue) { q.hold = true })
+	// launch keeps one launch running, as an empty ring starts afresh.
+	launch := func(name string, n int) uint64 {
+		t.Helper()
+		if _, err := s.Launch(soon(t), kernel(t, m, name), runtime.LaunchConfig{Grid: x(1), Block: x(1)}, runtime.Bytes(make([]byte, n))); err != nil {
+			t.Fatal(err)
+		}
+		if len(q.held) > 1 {
+			q.finish(0)
+		}
+		return q.held[len(q.held)-1].KernargAddress
+	}
+	blocks := func(name string) uint64 {
+		return (uint64(kernel(t, m, name).Metadata().KernargSize) + block - 1) / block
+	}
+	if blocks("one") != 1 || blocks("two") != 2 {
+		t.Skipf("the compiler gave the kernels %d and %d blocks of kernargs, want 1 and 2", blocks("one"), blocks("two"))
+	}
+	base := launch("one", 4)
+	end := base + block
+	for end+blocks("huge")*block <= base+capacity {
+		end = launch("huge", 30000) + blocks("huge")*block
+	}
+	for end < base+capacity-block {
+		end = launch("one", 4) + block
+	}
+	if end != base+capacity-block {
+		t.Fatalf("ring position %#x of %#x", end-base, capacity)
+	}
+	if at := launch("two", 100); at != base {
+		t.Errorf("two blocks went to %#x of a ring of %#x bytes with one left", at-base, capacity)
+	}
+}
+
 // TestTeardownRaces closes and faults streams under goroutines that launch and
 // wait: everybody gets an answer.
 func TestTeardownRaces(t *testing.T) {

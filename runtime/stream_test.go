@@ -3,6 +3,8 @@ package runtime_test
 import (
 	"context"
 	"errors"
+	"math"
+	stdruntime "runtime"
 	"strings"
 	"sync"
 	"testing"
@@ -173,6 +175,47 @@ func TestCorruptIndices(t *testing.T) {
 	}
 }
 
+// TestHostileSignals: a kernel can write anything over completion signals. That
+// may end waits early or not at all, and nothing worse.
+func TestHostileSignals(t *testing.T) {
+	d := newFake(t)
+	rt := open(t, d, runtime.WithQueueSize(16))
+	k, cfg, args := vecadd(t, rt)
+	s := stream(t, rt)
+	q := d.queues[0]
+	values := []int64{0, -7, math.MinInt64, math.MinInt64 / 2, math.MinInt64/2 - 1, math.MaxInt64}
+	n := 0
+	d.run = func(q *fakeQueue, p *aql.KernelDispatch) {
+		d.mu.Lock()
+		sig := d.signals[p.CompletionSignal]
+		d.mu.Unlock()
+		sig.Store(values[n%len(values)])
+		q.hold = n%2 == 0
+		n++
+	}
+	stuck := 0
+	for range 60 {
+		ctx, cancel := context.WithTimeout(context.Background(), 2*time.Millisecond)
+		l, err := s.Launch(ctx, k, cfg, args...)
+		if err == nil {
+			err = l.Wait(ctx)
+		}
+		cancel()
+		if errors.Is(err, context.DeadlineExceeded) {
+			stuck++
+		} else if err != nil {
+			t.Fatal(err)
+		}
+	}
+	if stuck == 0 {
+		t.Error("no wait was held up by a signal that says MaxInt64")
+	}
+	if err := s.Err(); err != nil {
+		t.Error(err)
+	}
+	q.set(func(q *fakeQueue) { q.held = nil })
+}
+
 func TestCloseAbandons(t *testing.T) {
 	d := newFake(t)
 	rt := open(t, d)
@@ -206,6 +249,40 @@ func TestCloseAbandons(t *testing.T) {
 	}
 }
 
+// TestWaitAndReuse: a waiter hears of its launch although the next launch
+// takes over what completed, the signal included, before the waiter looks.
+func TestWaitAndReuse(t *testing.T) {
+	d := newFake(t)
+	rt := open(t, d)
+	k, cfg, args := vecadd(t, rt)
+	s := stream(t, rt)
+	q := d.queues[0]
+	q.set(func(q *fakeQueue) { q.hold = true })
+	l, err := s.Launch(soon(t), k, cfg, args...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for range 300 {
+		d.mu.Lock()
+		sig := d.signals[q.held[0].CompletionSignal]
+		d.mu.Unlock()
+		waited := make(chan error)
+		go func() { waited <- l.Wait(soon(t)) }()
+		for !sig.waited() {
+			stdruntime.Gosched()
+		}
+		q.finish(0)
+		next, err := s.Launch(soon(t), k, cfg, args...)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := <-waited; err != nil {
+			t.Fatal(err)
+		}
+		l = next
+	}
+}
+
 // TestLifetimes: what a launch uses outlives it.
 func TestLifetimes(t *testing.T) {
 	d := newFake(t)
@@ -235,6 +312,19 @@ func TestLifetimes(t *testing.T) {
 	}
 	if _, err := d.at(b.Addr(), 64); err == nil {
 		t.Error("the buffer was not freed after the launch")
+	}
+
+	// Free notices by itself that a launch has completed.
+	b = alloc(t, rt, 64, runtime.DeviceLocal)
+	if _, err := s.Launch(soon(t), k, runtime.LaunchConfig{Grid: x(1), Block: x(64)}, runtime.Ptr(b), runtime.Null(), runtime.Null(), runtime.U32(0)); err != nil {
+		t.Fatal(err)
+	}
+	q.finish(0)
+	if err := b.Free(); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := d.at(b.Addr(), 64); err == nil {
+		t.Error("the buffer was not freed although its launch had completed")
 	}
 	if err := m.Close(); err != nil {
 		t.Error(err)
