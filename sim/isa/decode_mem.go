@@ -137,12 +137,15 @@ func (s *state) flat() {
 	acc := s.bit(55)
 	switch {
 	case in.Flags&FlagLDS != 0:
-		if s.bits(56, 8) != 0 || s.bits(40, 8) != 0 || acc { // no data register
+		if acc { // no data register
 			s.fail()
 		}
 	case f.dst.width > 0:
 		s.setDst(s.data(acc, s.bits(56, 8), f.dst.width), f.dst.width)
 	case f.ret > 0 && in.Flags&FlagGLC != 0:
+		if acc && s.d.gfx94 && seg == SegGlobal && (in.Op == GlobalAtomicAddF32 || in.Op == GlobalAtomicPkAddF16) {
+			s.fail() // these return to a VGPR only
+		}
 		s.setDst(s.data(acc, s.bits(56, 8), f.ret), f.ret)
 	}
 	for _, sl := range f.src[:f.n] {
@@ -224,7 +227,7 @@ func (s *state) buffer() {
 	in.Offset = int32(s.bits(0, 12))
 	s.flag(12, FlagOffen)
 	s.flag(13, FlagIdxen)
-	if in.Flags&FlagLDS != 0 && (s.bits(40, 8) != 0 || s.bit(55)) { // no data register
+	if in.Flags&FlagLDS != 0 && s.bit(55) { // no data register
 		s.fail()
 		return
 	}

@@ -88,13 +88,13 @@ func (s *state) sdwa() {
 	s.vopOperands(256, s.bits(9, 8), s.bits(17, 8))
 	src0 := s.bits(32, 8)
 	if s.bit(55) {
-		in.Src[0] = s.scalarSrc(src0, in.SrcWords[0], constant32)
+		in.Src[0] = s.src(src0, slot{width: in.SrcWords[0], typ: constant32})
 	} else {
 		in.Src[0] = s.vgpr(src0, in.SrcWords[0])
 	}
 	two := in.Base != EncVOP1
 	if two && s.bit(63) {
-		in.Src[1] = s.scalarSrc(s.bits(9, 8), in.SrcWords[1], constant32)
+		in.Src[1] = s.src(s.bits(9, 8), slot{width: in.SrcWords[1], typ: constant32})
 	}
 	if in.Base == EncVOPC {
 		in.SDWA.DstSel = 6
@@ -104,8 +104,9 @@ func (s *state) sdwa() {
 	} else {
 		if !fp8Source(in.Op) {
 			in.SDWA.DstSel, in.SDWA.DstUnused = uint8(s.bits(40, 3)), uint8(s.bits(43, 2))
-		} else {
-			in.SDWA.DstSel = 6
+		} else if in.SDWA.DstSel = 6; s.bits(40, 3) != 6 {
+			s.fail()
+			return
 		}
 		s.flagShown(45, FlagClamp)
 		in.OMod = uint8(s.shown(46, 2))

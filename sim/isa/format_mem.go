@@ -119,9 +119,11 @@ func (p *printer) buffer() {
 	p.when(in.Flags&FlagIdxen != 0, " idxen")
 	p.when(in.Flags&FlagOffen != 0, " offen")
 	p.offset(" offset:", in.Offset)
+	store := in.Op == BufferStoreLdsDword
+	p.when(store, " lds")
 	p.coherence()
 	p.when(in.Flags&FlagTFE != 0, " tfe")
-	p.when(in.Flags&FlagLDS != 0, " lds")
+	p.when(in.Flags&FlagLDS != 0 && !store, " lds")
 }
 
 // Names of MTBUF formats on gfx9: BUF_DATA_FORMAT and BUF_NUM_FORMAT of the ISA documents.

@@ -1,12 +1,10 @@
 package isa
 
 import (
-	"bufio"
-	"bytes"
 	"debug/elf"
-	"fmt"
 	"os/exec"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
 )
@@ -62,51 +60,57 @@ func TestObjectsAgreeWithObjdump(t *testing.T) {
 	for _, target := range testTargets {
 		t.Run(target, func(t *testing.T) {
 			d := newDecoder(t, target)
-			total := 0
 			objects := kernelObjects(t, target)
 			if testing.Short() {
 				objects = objects[:min(4, len(objects))]
 			}
-			for _, path := range objects {
-				total += compareObject(t, d, objdump, path)
+			out, err := exec.Command(objdump, append([]string{"-d", "--mcpu=" + target}, objects...)...).Output()
+			if err != nil {
+				t.Fatal(err)
 			}
-			t.Logf("%d instructions of %d objects agree", total, len(objects))
+			total, listed := compareListing(t, d, string(out))
+			if listed != len(objects) {
+				t.Errorf("objdump listed %d objects of %d", listed, len(objects))
+			}
+			t.Logf("%d instructions of %d objects compared", total, listed)
 		})
 	}
 }
 
-// compareObject walks objdump's listing and decodes the same bytes.
-func compareObject(t *testing.T, d *Decoder, objdump, path string) int {
-	out, err := exec.Command(objdump, "-d", "--mcpu="+d.Target(), path).Output()
-	if err != nil {
-		t.Fatalf("%s: %v", path, err)
-	}
-	sections := textSections(t, path)
-	count, failed := 0, 0
-	for sc := bufio.NewScanner(bytes.NewReader(out)); sc.Scan(); {
-		text, rest, ok := strings.Cut(sc.Text(), "//")
+// compareListing walks objdump's listing of many objects and decodes the same bytes.
+func compareListing(t *testing.T, d *Decoder, listing string) (instructions, objects int) {
+	t.Helper()
+	var sections []section
+	path, failed := "", 0
+	for line := range strings.Lines(listing) {
+		if p, _, ok := strings.Cut(line, ":\tfile format"); ok {
+			path, sections = p, textSections(t, p)
+			objects++
+			continue
+		}
+		text, rest, ok := strings.Cut(line, "//")
 		if !ok || !strings.HasPrefix(text, "\t") {
 			continue
 		}
-		var addr uint64
-		if _, err := fmt.Sscanf(strings.TrimSpace(rest), "%x:", &addr); err != nil {
-			t.Fatalf("%s: %q: %v", path, rest, err)
+		address, words, _ := strings.Cut(strings.TrimSpace(rest), ":")
+		addr, err := strconv.ParseUint(address, 16, 64)
+		if err != nil {
+			t.Fatalf("%s: %q: %v", path, line, err)
 		}
-		_, words, _ := strings.Cut(rest, ":")
 		words, _, _ = strings.Cut(words, "<")
 		size := 4 * len(strings.Fields(words))
 		in, got := decodeAt(t, d, sections, addr)
 		if want := strings.TrimSpace(text); got != want || int(in.Size) != size {
-			if failed++; failed < 10 {
+			if failed++; failed < 20 {
 				t.Errorf("%s %#x: got %q size %d, want %q size %d", path, addr, got, in.Size, want, size)
 			}
 		}
-		count++
+		instructions++
 	}
-	if count == 0 {
-		t.Errorf("%s: objdump listed no instruction", path)
+	if failed > 0 {
+		t.Errorf("%d of %d instructions disagree", failed, instructions)
 	}
-	return count - failed
+	return instructions, objects
 }
 
 func decodeAt(t *testing.T, d *Decoder, sections []section, addr uint64) (Inst, string) {

@@ -7,6 +7,7 @@ import (
 	"log"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -102,6 +103,7 @@ func writeTarget(target, path string, forms *formSet) {
 		log.Fatal(err)
 	}
 	rows := map[string]map[int]string{}
+	types := map[string]string{} // of a plain encoding's first source
 	for line := range strings.Lines(string(data)) {
 		col := strings.Split(strings.TrimSuffix(line, "\n"), "\t")
 		opcode, err := strconv.Atoi(col[1])
@@ -111,6 +113,12 @@ func writeTarget(target, path string, forms *formSet) {
 		table := tableOf(col[0], col[2], opcode)
 		if table == "" {
 			continue
+		}
+		// SDWA takes the constants of the plain encoding.
+		if m := sourceType.FindStringSubmatch(col[7]); m != nil {
+			types[col[0]+col[1]] = m[1]
+		} else if typ := types[col[0]+col[1]]; typ != "" && col[2] == "sdwa" {
+			col[7] = sourceField.ReplaceAllString(col[7], "$0"+typ)
 		}
 		if rows[table] == nil {
 			rows[table] = map[int]string{}
@@ -139,6 +147,11 @@ func writeTarget(target, path string, forms *formSet) {
 	fmt.Fprintf(&b, "}\n")
 	save(target+"_gen.go", b.Bytes())
 }
+
+var (
+	sourceType  = regexp.MustCompile(`src0:v\d+(/\w+)`)
+	sourceField = regexp.MustCompile(`src[01]:v\d+`)
+)
 
 // formText turns the facts of a row into a form literal.
 func formText(mnemonic, mask, show, operands string) string {
