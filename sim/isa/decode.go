@@ -41,24 +41,37 @@ type state struct {
 	in   *Inst
 	code []byte
 	w    uint64 // the first two dwords; the second is 0 when absent
-	n    int    // bytes available
 	form *form
-	err  error
+
+	status status
 }
 
 // Decode decodes the instruction at the start of code. The error wraps
 // ErrTruncated or ErrUnknown and shows the raw words.
 func (d *Decoder) Decode(code []byte) (Inst, error) {
 	var in Inst
-	if err := d.decode(code, &in); err != nil {
-		return Inst{}, describe(code, err)
+	switch d.decode(code, &in) {
+	case truncated:
+		return Inst{}, describe(code, ErrTruncated)
+	case unknown:
+		return Inst{}, describe(code, ErrUnknown)
 	}
 	return in, nil
 }
 
-func (d *Decoder) decode(code []byte, in *Inst) error {
+// status is how a decode ended. It is not an error value, which would make the
+// compiler move the instruction to the heap.
+type status uint8
+
+const (
+	decoded status = iota
+	truncated
+	unknown
+)
+
+func (d *Decoder) decode(code []byte, in *Inst) status {
 	if len(code) < 4 {
-		return ErrTruncated
+		return truncated
 	}
 	s := state{d: d, in: in, code: code, w: uint64(binary.LittleEndian.Uint32(code))}
 	if len(code) >= 8 {
@@ -67,13 +80,13 @@ func (d *Decoder) decode(code []byte, in *Inst) error {
 	in.Dst, in.SDst = OperandNone, OperandNone
 	in.Src = [4]Operand{OperandNone, OperandNone, OperandNone, OperandNone}
 	s.family()
-	if s.err == nil && int(in.Size) > len(code) {
-		return ErrTruncated
+	if s.status == decoded && int(in.Size) > len(code) {
+		return truncated
 	}
 	if in.Base == EncNone {
 		in.Base = in.Enc
 	}
-	return s.err
+	return s.status
 }
 
 // describe adds the raw words to an error.
@@ -93,7 +106,7 @@ func (s *state) bits(lo, n uint) uint32 { return uint32(s.w >> lo & (1<<n - 1)) 
 
 func (s *state) bit(i uint) bool { return s.w>>i&1 != 0 }
 
-func (s *state) fail() { s.err = ErrUnknown }
+func (s *state) fail() { s.status = unknown }
 
 // family finds the encoding from the first dword's high bits. gfx9: "Vega"
 // ISA document, chapter Microcode Formats.
@@ -117,7 +130,7 @@ func (s *state) family() {
 func (s *state) long(w uint32) {
 	s.in.Size = 8
 	if len(s.code) < 8 {
-		s.err = ErrTruncated
+		s.status = truncated
 		return
 	}
 	switch w >> 26 {

@@ -41,7 +41,7 @@ func (s *state) vop12c(w uint32) {
 func (s *state) second() bool {
 	s.in.Size = 8
 	if len(s.code) < 8 {
-		s.err = ErrTruncated
+		s.status = truncated
 		return false
 	}
 	return true

@@ -60,7 +60,7 @@ func (s *state) literal() Operand {
 	}
 	at := 4
 	if len(s.code) < at+4 {
-		s.err = ErrTruncated
+		s.status = truncated
 		return OperandNone
 	}
 	s.in.Size = 8
