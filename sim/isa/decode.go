@@ -12,6 +12,10 @@ var ErrTruncated = errors.New("truncated instruction")
 // ErrUnknown reports an encoding that the target does not have.
 var ErrUnknown = errors.New("unknown encoding")
 
+// ErrUnsupported reports an instruction that the target has and this package does
+// not decode: image instructions (MIMG).
+var ErrUnsupported = errors.New("image instruction not supported")
+
 // ErrTarget reports a processor that has no decoder.
 var ErrTarget = errors.New("no decoder for target")
 
@@ -47,7 +51,7 @@ type state struct {
 }
 
 // Decode decodes the instruction at the start of code. The error wraps
-// ErrTruncated or ErrUnknown and shows the raw words.
+// ErrTruncated, ErrUnknown or ErrUnsupported and shows the raw words.
 func (d *Decoder) Decode(code []byte) (Inst, error) {
 	var in Inst
 	switch d.decode(code, &in) {
@@ -55,6 +59,8 @@ func (d *Decoder) Decode(code []byte) (Inst, error) {
 		return Inst{}, describe(code, ErrTruncated)
 	case unknown:
 		return Inst{}, describe(code, ErrUnknown)
+	case unsupported:
+		return Inst{}, describe(code, ErrUnsupported)
 	}
 	return in, nil
 }
@@ -67,6 +73,7 @@ const (
 	decoded status = iota
 	truncated
 	unknown
+	unsupported
 )
 
 func (d *Decoder) decode(code []byte, in *Inst) status {
@@ -150,6 +157,12 @@ func (s *state) long(w uint32) {
 		s.mubuf()
 	case 0x3a:
 		s.mtbuf()
+	case 0x3c:
+		if _, f := lookup(s.d.t.mimg, s.bits(18, 7)); f == nil {
+			s.fail()
+		} else {
+			s.status = unsupported
+		}
 	default:
 		s.fail()
 	}
