@@ -74,7 +74,6 @@ func TestLaunchRefusals(t *testing.T) {
 		{"required work-group, other shape", local, cfg{Grid: x(1), Block: dim{32, 2, 1}}, []runtime.Arg{p, p, runtime.LDS(0)}, runtime.ErrInvalidArgument, []string{"requires [64 1 1]"}},
 		{"grid overflow", vec, cfg{Grid: x(1 << 26), Block: x(64)}, vecArgs, runtime.ErrInvalidArgument, []string{"dimension x", "4294967296 work-items"}},
 		{"grid overflow in z", ocl2d, cfg{Grid: dim{1, 1, math.MaxUint32}, Block: dim{1, 1, 2}}, []runtime.Arg{p, runtime.I32(1)}, runtime.ErrInvalidArgument, []string{"dimension z"}},
-		{"partial group of a uniform kernel", vec, cfg{Items: x(100), Block: x(64)}, vecArgs, runtime.ErrInvalidArgument, []string{"whole work-groups of 64"}},
 		{"LDS", lds, cfg{Grid: x(1), Block: x(64), DynamicLDS: 65536 - 255}, ldsArgs, runtime.ErrInvalidArgument, []string{"256 static", "limit is 65536"}},
 		{"LDS overflow", lds, cfg{Grid: x(1), Block: x(64), DynamicLDS: math.MaxUint32}, ldsArgs, runtime.ErrInvalidArgument, []string{"limit is 65536"}},
 		{"stack", rec, cfg{Grid: x(1), Block: x(64), Stack: 128 << 10}, []runtime.Arg{p, runtime.U32(1)}, runtime.ErrInvalidArgument, []string{"80 fixed", "limit is 131072"}},

@@ -22,7 +22,9 @@ type LaunchConfig struct {
 	// Grid counts work-groups.
 	Grid Dim3
 	// Items counts work-items; the last work-group of a dimension is partial
-	// when Block does not divide it.
+	// when Block does not divide it. A kernel compiled for uniform work-groups
+	// (HIP) runs then too, as it does on hardware, but believes that every
+	// work-group has the size of Block.
 	Items Dim3
 	// Block is the work-group size in work-items.
 	Block Dim3

@@ -79,9 +79,6 @@ func (rt *Runtime) planGeometry(k *Kernel, cfg *LaunchConfig) (geometry, error) 
 		if items == 0 || items > math.MaxUint32 {
 			return g, k.refuse("dimension %c of the grid has %d work-items, allowed are 1 to %d", 'x'+i, items, uint32(math.MaxUint32))
 		}
-		if k.meta.UniformGroupSize && items%uint64(block[i]) != 0 {
-			return g, k.refuse("dimension %c of the grid has %d work-items, the kernel was compiled for whole work-groups of %d", 'x'+i, items, block[i])
-		}
 		g.block[i], g.items[i] = uint16(block[i]), uint32(items)
 	}
 	for i, n := range g.groups() {

@@ -146,9 +146,7 @@ type worker struct {
 	rng  *rand.Rand
 	idle int // turns since a group last made progress
 
-	// mu is held while a group runs, so that an inspector finds it at rest.
-	mu  sync.Mutex
-	cur *exec.Group
+	mu sync.Mutex // held while a group is out of the line: see turn
 }
 
 func (w *worker) group() *exec.Group {
@@ -166,10 +164,23 @@ func (w *worker) work(j *job) {
 	w.p.machine.Space.Enter()
 	defer w.p.machine.Space.Leave()
 	for !j.stopped.Load() {
-		if p := w.pick(j); p == nil || !w.run(j, p) || w.p.contended() {
+		if !w.turn(j) || w.p.contended() {
 			return
 		}
+		if w.idle > 0 {
+			w.backOff(j)
+		}
 	}
+}
+
+// turn picks a group and runs it for a while. w.mu is held throughout, so
+// that an inspector who holds it finds every started group parked. It reports
+// whether to look for more in this job.
+func (w *worker) turn(j *job) bool {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	p := w.pick(j)
+	return p != nil && w.run(j, p)
 }
 
 // pick starts a new group when one may become resident, else resumes one.
@@ -188,21 +199,9 @@ func (w *worker) pick(j *job) *parkedGroup {
 	return j.unpark(w.rng)
 }
 
-// run gives the group one turn, and goes on with fresh groups of the job as
-// long as they run to their end. It reports whether the worker should look
-// for more in this job.
+// run gives the group one turn.
 func (w *worker) run(j *job, p *parkedGroup) bool {
-	w.mu.Lock()
-	w.cur = p.g
 	out := p.g.Run(quantum(p.turns))
-	w.cur = nil
-	if out == exec.Waiting || out == exec.Preempted {
-		if out == exec.Preempted {
-			p.turns++
-		}
-		w.park(j, p)
-	}
-	w.mu.Unlock()
 	switch out {
 	case exec.Faulted:
 		f := p.g.Fault()
@@ -211,10 +210,12 @@ func (w *worker) run(j *job, p *parkedGroup) bool {
 		return false
 	case exec.Preempted:
 		w.idle = 0
+		p.turns++
+		w.park(j, p)
 		return true
 	case exec.Waiting:
 		w.idle++
-		w.backOff(j)
+		w.park(j, p)
 		return true
 	}
 	w.idle = 0

@@ -224,8 +224,14 @@ func (s *Space) Slice(va, n uint64) ([]byte, error) {
 	return unsafe.Slice((*byte)(r.Ptr(va-r.Base)), n), nil
 }
 
+// nearBytes bounds what counts as near an allocation in fault reports.
+const nearBytes = 1 << 30
+
 // Describe says in words where va lies relative to the nearest allocations.
 func (s *Space) Describe(va uint64) string {
+	if va < PageSize {
+		return fmt.Sprintf("null pointer plus %d", va)
+	}
 	rs := *s.regions.Load()
 	i := sort.Search(len(rs), func(i int) bool { return rs[i].Base > va })
 	var before, after string
@@ -237,9 +243,11 @@ func (s *Space) Describe(va uint64) string {
 			}
 			return fmt.Sprintf("%d bytes past the end of %s of %d bytes at %#x", off-r.Used, r.Name, r.Used, r.Base)
 		}
-		before = fmt.Sprintf("%d bytes past the end of %s of %d bytes at %#x", va-(r.Base+r.Used), r.Name, r.Used, r.Base)
+		if va-(r.Base+r.Size) < nearBytes {
+			before = fmt.Sprintf("%d bytes past the end of %s of %d bytes at %#x", va-(r.Base+r.Used), r.Name, r.Used, r.Base)
+		}
 	}
-	if i < len(rs) {
+	if i < len(rs) && rs[i].Base-va < nearBytes {
 		r := rs[i]
 		after = fmt.Sprintf("%d bytes before %s of %d bytes at %#x", r.Base-va, r.Name, r.Used, r.Base)
 	}
@@ -254,5 +262,5 @@ func (s *Space) Describe(va uint64) string {
 	case after != "":
 		return after
 	}
-	return "nothing is allocated"
+	return "nothing is allocated near"
 }
