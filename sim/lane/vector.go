@@ -1,0 +1,64 @@
+package lane
+
+import (
+	"os"
+	"sync"
+)
+
+//go:generate go run ./gen
+
+// vectorEntry is one line of the generated vectorTable.
+type vectorEntry struct {
+	op  string
+	fn  Fn
+	cmp CmpFn
+	cpu cpuFeature // beyond AVX-512 F, BW, DQ and VL
+}
+
+// cpuFeature is a set of processor features that some kernels need.
+type cpuFeature uint8
+
+const (
+	cpuCD cpuFeature = 1 << iota
+	cpuPopcnt
+)
+
+// VectorKernels returns, by mnemonic, the kernels that have a version for the
+// vector unit of the host: copies of their Kernels entries with Fn or Cmp
+// replaced. It is empty when the host has no such unit (AVX-512 F, BW, DQ and
+// VL, with BMI2) and when the environment variable GFXRT_VECTOR is "off" at the
+// first call.
+//
+// A vector kernel gives the same bits as the portable one, provided that
+// Env.Mode rounds to nearest even and keeps denormals of all formats, that is
+// Mode&0xFF == 0xF0; otherwise the caller must use the portable kernel. Every
+// other part of Env is free. The map is not to be changed.
+func VectorKernels() map[string]Kernel { return vectorKernels() }
+
+// VectorMode reports whether vector kernels may run under m.
+func VectorMode(m Mode) bool { return m&0xFF == modeF32Fast|modeF64Fast }
+
+// vectorOn reports whether the host's vector unit is used at all.
+var vectorOn = sync.OnceValue(func() bool {
+	_, ok := hostVector()
+	return ok && os.Getenv("GFXRT_VECTOR") != "off"
+})
+
+var vectorKernels = sync.OnceValue(func() map[string]Kernel {
+	m := map[string]Kernel{}
+	if !vectorOn() {
+		return m
+	}
+	have, _ := hostVector()
+	for _, v := range vectorTable {
+		k, ok := Kernels[v.op]
+		if !ok {
+			panic("lane: vector kernel for unknown " + v.op)
+		}
+		if v.cpu&^have == 0 {
+			k.Fn, k.Cmp = v.fn, v.cmp
+			m[v.op] = k
+		}
+	}
+	return m
+})
