@@ -143,8 +143,8 @@ func (s *state) flat() {
 	case f.dst.width > 0:
 		s.setDst(s.data(acc, s.bits(56, 8), f.dst.width), f.dst.width)
 	case f.ret > 0 && in.Flags&FlagGLC != 0:
-		if acc && s.d.gfx94 && seg == SegGlobal && (in.Op == GlobalAtomicAddF32 || in.Op == GlobalAtomicPkAddF16) {
-			s.fail() // these return to a VGPR only
+		if acc && s.d.gfx94 && noAccReturn(in) {
+			s.fail()
 		}
 		s.setDst(s.data(acc, s.bits(56, 8), f.ret), f.ret)
 	}
@@ -154,6 +154,18 @@ func (s *state) flat() {
 		}
 	}
 	s.flatAddress(seg, s.bits(48, 7))
+}
+
+// noAccReturn reports the atomics of gfx940 and later that LLVM does not let
+// return to an AccVGPR, some only with sc1.
+func noAccReturn(in *Inst) bool {
+	switch in.Op {
+	case GlobalAtomicAddF32, GlobalAtomicPkAddF16:
+		return true
+	case FlatAtomicAddF64, FlatAtomicMinF64, FlatAtomicMaxF64, GlobalAtomicAddF64, GlobalAtomicMinF64, GlobalAtomicMaxF64:
+		return in.Flags&FlagSCC != 0
+	}
+	return false
 }
 
 // flatAddress fills vaddr and saddr. SADDR 0x7f means none.

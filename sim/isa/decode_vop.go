@@ -37,6 +37,14 @@ func (s *state) vop12c(w uint32) {
 	}
 }
 
+// notM0 refuses M0, which a vector instruction cannot write.
+func (s *state) notM0(o Operand) Operand {
+	if o == OperandM0 {
+		s.fail()
+	}
+	return o
+}
+
 // second asks for a second dword.
 func (s *state) second() bool {
 	s.in.Size = 8
@@ -54,7 +62,7 @@ func (s *state) vopOperands(src0, src1, vdst uint32) {
 	case f.dst.field == fieldVcc:
 		s.setDst(OperandVCCLo, 2)
 	case f.dst.file == fileSGPR: // v_readfirstlane_b32
-		s.setDst(s.sreg(vdst, f.dst.width), f.dst.width)
+		s.setDst(s.notM0(s.sreg(vdst, f.dst.width)), f.dst.width)
 	case f.dst.file == fileAGPR:
 		s.setDst(s.agpr(vdst, f.dst.width), f.dst.width)
 	case f.dst.width > 0:
@@ -163,7 +171,7 @@ func (s *state) vop3() {
 	in, f := s.in, s.form
 	switch vdst := s.bits(0, 8); {
 	case f.dst.file == fileSGPR:
-		s.setDst(s.sreg(vdst, f.dst.width), f.dst.width)
+		s.setDst(s.notM0(s.sreg(vdst, f.dst.width)), f.dst.width)
 	case f.dst.width > 0:
 		s.setDst(s.vgpr(vdst, f.dst.width), f.dst.width)
 	}
@@ -191,7 +199,12 @@ func (s *state) vop3Sources() {
 		case fieldSrc2:
 			lo = 50
 		}
-		s.setSrc(i, s.src(s.bits(lo, 9), sl), sl.width)
+		code := s.bits(lo, 9)
+		if sl.file == fileSGPR && sl.width == 2 && code >= 128 { // a lane mask
+			s.fail()
+			return
+		}
+		s.setSrc(i, s.src(code, sl), sl.width)
 	}
 }
 

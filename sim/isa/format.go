@@ -1,6 +1,9 @@
 package isa
 
-import "strconv"
+import (
+	"slices"
+	"strconv"
+)
 
 // Format returns the instruction in LLVM's syntax, exactly as llvm-objdump prints
 // it for this target. Branch targets are the encoded SIMM16.
@@ -151,12 +154,11 @@ func (p *printer) special(o Operand, width uint8) {
 	}
 }
 
-// inlineFloats are the values of operands 240..248, as singles, doubles and halfs.
+// Operands 240..248 as text, as singles and as halfs.
 var (
 	inlineText   = [...]string{"0.5", "-0.5", "1.0", "-1.0", "2.0", "-2.0", "4.0", "-4.0", "0.15915494"}
 	inlineSingle = [...]uint32{0x3f000000, 0xbf000000, 0x3f800000, 0xbf800000, 0x40000000, 0xc0000000, 0x40800000, 0xc0800000, 0x3e22f983}
 	inlineHalf   = [...]uint16{0x3800, 0xb800, 0x3c00, 0xbc00, 0x4000, 0xc000, 0x4400, 0xc400, 0x3118}
-	inlineDouble = [...]uint64{0x3fe0000000000000, 0xbfe0000000000000, 0x3ff0000000000000, 0xbff0000000000000, 0x4000000000000000, 0xc000000000000000, 0x4010000000000000, 0xc010000000000000, 0x3fc45f306dc9c882}
 )
 
 // constant prints an inline constant or one of the named sources 235..253.
@@ -182,24 +184,19 @@ func (p *printer) constant(o Operand, typ constant) {
 // literal prints the literal constant; lit() marks one that has an inline form.
 func (p *printer) literal(typ constant) {
 	v := p.in.Literal
-	inline := int32(v) >= -16 && int32(v) <= 64
+	inline := false
 	switch typ {
-	case constantI16, constantF16:
-		v &= 0xffff
-		inline = int16(v) >= -16 && int16(v) <= 64
-		if typ == constantF16 {
-			for _, h := range inlineHalf {
-				inline = inline || uint16(v) == h
-			}
-		}
+	case constant32:
+		inline = int32(v) >= -16 && int32(v) <= 64 || slices.Contains(inlineSingle[:], uint32(v))
 	case constant64:
 		inline = v <= 64
-	case constant32:
-		for _, f := range inlineSingle {
-			inline = inline || uint32(v) == f
-		}
-	default:
-		inline = false
+	case constantI16:
+		inline = int32(v) >= -16 && int32(v) <= 64
+	case constantF16:
+		inline = int16(v) >= -16 && int16(v) <= 64 || slices.Contains(inlineHalf[:], uint16(v))
+	}
+	if !inline && (typ == constantI16 || typ == constantF16) {
+		v &= 0xffff
 	}
 	p.when(inline, "lit(")
 	p.hex(v)

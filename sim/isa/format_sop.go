@@ -1,5 +1,7 @@
 package isa
 
+import "slices"
+
 // sopk prints SOPK operands.
 func (p *printer) sopk(pc uint64, sym func(uint64) string) {
 	in := p.in
@@ -7,9 +9,13 @@ func (p *printer) sopk(pc uint64, sym func(uint64) string) {
 	case SGetregB32:
 		p.dsts()
 		p.hwreg()
-	case SSetregB32, SSetregImm32B32:
+	case SSetregB32:
 		p.hwreg()
 		p.operand(in.Src[0], 1, 0)
+	case SSetregImm32B32:
+		p.hwreg()
+		p.sep()
+		p.imm32(uint32(in.Literal))
 	case SCallB64, SCbranchIFork:
 		p.dsts()
 		p.target(pc, sym)
@@ -17,6 +23,17 @@ func (p *printer) sopk(pc uint64, sym func(uint64) string) {
 		p.dsts()
 		p.sep()
 		p.hex(uint64(in.Imm))
+	}
+}
+
+// imm32 prints a 32-bit immediate as the inline constant of its value, or in hex.
+func (p *printer) imm32(v uint32) {
+	if i := slices.Index(inlineSingle[:], v); i >= 0 {
+		p.str(inlineText[i])
+	} else if int32(v) >= -16 && int32(v) <= 64 {
+		p.int(int64(int32(v)))
+	} else {
+		p.hex(uint64(v))
 	}
 }
 
