@@ -70,7 +70,7 @@ func Open(target string, o Options) (*Device, error) {
 	d := &Device{info: p.info(t.Processor), started: time.Now(), queues: map[*queue]struct{}{}, done: make(chan struct{})}
 	d.target = elf.Target{Processor: t.Processor, XNACK: p.xnack, SRAMECC: p.sramecc}
 	d.space = mem.NewSpace(p.memory)
-	d.machine = exec.NewMachine(et, d.space)
+	d.machine = exec.NewMachine(et, d.space, o.Portable)
 	d.machine.Clock = d.ticks
 	d.machine.Cycles = func() uint64 { return uint64(time.Since(d.started).Nanoseconds()) * (p.clock / 1_000_000) / 1000 }
 	d.machine.Message = func(uint32, uint32) { d.cp.Notify() }

@@ -49,7 +49,7 @@ func newBufferRig(t testing.TB, processor string) *bufferRig {
 			t.Fatal(err)
 		}
 	}
-	m := &machineState{space: space, cache: newCodeCache(space, target), target: target, lds: make([]byte, rigLDS)}
+	m := &machineState{space: space, cache: newCodeCache(space, target, false), target: target, lds: make([]byte, rigLDS)}
 	g.w = &Wave{m: m, v: &g.v[0], nv: rigVGPRs, acc: rigVGPRs, limit: rigVGPRs, lanes: 64, private: rigPrivate,
 		scratch: make([]byte, rigPrivate*64), scratchVA: mem.ScratchBase + 1<<20, tmp: &scratchRows{}}
 	g.w.initConstants()

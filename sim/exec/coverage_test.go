@@ -32,7 +32,7 @@ func newRig(t testing.TB, processor string) *rig {
 			t.Error(err)
 		}
 	})
-	r := &rig{m: NewMachine(tg, s)}
+	r := &rig{m: NewMachine(tg, s, false)}
 	r.m.Clock = func() uint64 { return 12345 }
 	r.m.Cycles = func() uint64 { return 67890 }
 	if r.code, err = s.Alloc(64<<10, "code"); err != nil {

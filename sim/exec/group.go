@@ -24,9 +24,10 @@ type Machine struct {
 	cache *codeCache
 }
 
-// NewMachine makes a machine over an address space.
-func NewMachine(t *Target, space *mem.Space) *Machine {
-	return &Machine{Target: t, Space: space, GDS: NewGDS(), cache: newCodeCache(space, t)}
+// NewMachine makes a machine over an address space. portable keeps it to the
+// portable lane kernels.
+func NewMachine(t *Target, space *mem.Space, portable bool) *Machine {
+	return &Machine{Target: t, Space: space, GDS: NewGDS(), cache: newCodeCache(space, t, portable)}
 }
 
 // InvalidateCode makes later instruction fetches from [va, va+n) read memory

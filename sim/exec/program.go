@@ -85,10 +85,12 @@ type window struct {
 
 // codeCache maps code addresses to windows for all waves of a device.
 type codeCache struct {
-	space   *mem.Space
-	target  *Target
-	mu      sync.RWMutex
-	windows map[uint64]*window
+	space  *mem.Space
+	target *Target
+	// portable keeps vector kernels out of what is decoded.
+	portable bool
+	mu       sync.RWMutex
+	windows  map[uint64]*window
 
 	decodeMu sync.Mutex
 	consts   map[constKey]*lane.Row
@@ -100,9 +102,9 @@ type constKey struct {
 	n      uint8
 }
 
-// NewCodeCache makes an empty cache of code decoded for target out of space.
-func newCodeCache(space *mem.Space, target *Target) *codeCache {
-	return &codeCache{space: space, target: target, windows: map[uint64]*window{}, consts: map[constKey]*lane.Row{}}
+// newCodeCache makes an empty cache of code decoded for target out of space.
+func newCodeCache(space *mem.Space, target *Target, portable bool) *codeCache {
+	return &codeCache{space: space, target: target, portable: portable, windows: map[uint64]*window{}, consts: map[constKey]*lane.Row{}}
 }
 
 // window returns the window of the code address va.

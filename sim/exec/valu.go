@@ -2,6 +2,7 @@ package exec
 
 import (
 	"errors"
+	"sync"
 	"unsafe"
 
 	"gfxrt/sim/isa"
@@ -18,6 +19,18 @@ var kernels = func() (t [isa.NumOps]*lane.Kernel) {
 	return t
 }()
 
+// vectors is lane.VectorKernels by opcode.
+var vectors = sync.OnceValue(func() *[isa.NumOps]*lane.Kernel {
+	var t [isa.NumOps]*lane.Kernel
+	fast := lane.VectorKernels()
+	for op := isa.Op(1); op < isa.NumOps; op++ {
+		if k, ok := fast[op.String()]; ok {
+			t[op] = &k
+		}
+	}
+	return &t
+})
+
 // compileVALU resolves the operands of a vector instruction.
 func (c *codeCache) compileVALU(in *inst) form {
 	k := kernels[in.i.Op]
@@ -31,6 +44,11 @@ func (c *codeCache) compileVALU(in *inst) form {
 	}
 	in.k = k
 	in.fn, in.cmp = [2]lane.Fn{k.Fn, k.Fn}, [2]lane.CmpFn{k.Cmp, k.Cmp}
+	if !c.portable {
+		if v := vectors()[in.i.Op]; v != nil {
+			in.fn[0], in.cmp[0] = v.Fn, v.Cmp
+		}
+	}
 	i := in.i
 	plain := i.Enc != isa.EncSDWA && i.Enc != isa.EncDPP && i.Neg|i.NegHi|i.Abs|i.OMod|i.OpSel == 0 &&
 		i.Flags&isa.FlagClamp == 0 && !k.Packed && !k.Matrix && !k.CmpX && !(is16(k.Dst) && k.KeepHigh)
