@@ -154,11 +154,13 @@ func (p *printer) special(o Operand, width uint8) {
 	}
 }
 
-// Operands 240..248 as text, as singles and as halfs.
+// Operands 240..248 as text, as singles, as halfs and, but for 1/(2*pi), as the
+// high halves of doubles.
 var (
 	inlineText   = [...]string{"0.5", "-0.5", "1.0", "-1.0", "2.0", "-2.0", "4.0", "-4.0", "0.15915494"}
 	inlineSingle = [...]uint32{0x3f000000, 0xbf000000, 0x3f800000, 0xbf800000, 0x40000000, 0xc0000000, 0x40800000, 0xc0800000, 0x3e22f983}
 	inlineHalf   = [...]uint16{0x3800, 0xb800, 0x3c00, 0xbc00, 0x4000, 0xc000, 0x4400, 0xc400, 0x3118}
+	inlineDouble = [...]uint32{0x3fe00000, 0xbfe00000, 0x3ff00000, 0xbff00000, 0x40000000, 0xc0000000, 0x40100000, 0xc0100000}
 )
 
 // constant prints an inline constant or one of the named sources 235..253.
@@ -170,7 +172,7 @@ func (p *printer) constant(o Operand, typ constant) {
 		p.int(192 - int64(o))
 	case o >= OperandHalf && o <= OperandInv2Pi && typ == constantI16:
 		p.hex(uint64(inlineHalf[o-OperandHalf]))
-	case o == OperandInv2Pi && typ == constant64:
+	case o == OperandInv2Pi && (typ == constant64 || typ == constantF64):
 		p.str("0.15915494309189532")
 	case o >= OperandHalf && o <= OperandInv2Pi:
 		p.str(inlineText[o-OperandHalf])
@@ -186,6 +188,15 @@ func (p *printer) literal(typ constant) {
 	v := p.in.Literal
 	inline := false
 	switch typ {
+	case constantF64:
+		if i := slices.Index(inlineDouble[:], uint32(v)); i >= 0 {
+			p.str(inlineText[i])
+			return
+		}
+		if v == 0 {
+			p.str("0")
+			return
+		}
 	case constant32:
 		inline = int32(v) >= -16 && int32(v) <= 64 || slices.Contains(inlineSingle[:], uint32(v))
 	case constant64:

@@ -40,8 +40,9 @@ const (
 type constant uint8
 
 const (
-	constant32 constant = iota + 1 // 32 bits, integer or single
-	constant64                     // 64 bits; a literal is extended, or the high half of a double
+	constant32  constant = iota + 1 // 32 bits, integer or single
+	constant64                      // 64 bits; a literal is the low half
+	constantF64                     // a double; a literal is the high half
 	constantI16
 	constantF16
 )

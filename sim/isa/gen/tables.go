@@ -224,7 +224,7 @@ func slotText(o string, i int) (text string, dst, sdst bool) {
 	field, kind, _ := strings.Cut(o, ":")
 	kind, typ, _ := strings.Cut(kind, "/")
 	kind, not, _ := strings.Cut(kind, "!")
-	constant := map[string]string{"": "0", "32": "constant32", "64": "constant64", "i16": "constantI16", "f16": "constantF16"}[typ]
+	constant := map[string]string{"": "0", "32": "constant32", "64": "constant64", "f64": "constantF64", "i16": "constantI16", "f16": "constantF16"}[typ]
 	file, width := "fileAny", strings.TrimLeft(kind, "savcoffm")
 	switch {
 	case kind == "vcc2":

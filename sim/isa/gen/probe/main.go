@@ -11,7 +11,7 @@
 // that may be set, mask of those that change the text when set, and the operands
 // in printed order as FIELD:KIND WIDTH, followed for sources by !s if no SGPR may
 // stand there, !v if no VGPR may, and by the type of the constants that may:
-// /32, /64, /i16 or /f16.
+// /32, /64 (integer, or no literal is allowed), /f64, /i16 or /f16.
 package main
 
 import (
@@ -294,6 +294,11 @@ func findConstants(mc *oracle, rows []*row) {
 				mc.ask(append(put(r.base, v|f.enc(255)), 0x78, 0x56, 0x34, 0x12), func(text string, size int) {
 					if o := operandsOf(text); o[at] == "0x5678" && typ == "/32" {
 						typ = "/f16"
+					}
+				})
+				mc.ask(append(put(r.base, v|f.enc(255)), 0, 0, 0xe0, 0x3f), func(text string, size int) {
+					if o := operandsOf(text); o[at] == "0.5" && typ == "/64" {
+						typ = "/f64"
 					}
 				})
 			}
