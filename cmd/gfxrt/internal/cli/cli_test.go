@@ -191,3 +191,26 @@ func TestPrintable(t *testing.T) {
 		}
 	}
 }
+
+// TestInitKernelWithoutEnd: --timeout also covers the kernels that loading an
+// object runs.
+func TestInitKernelWithoutEnd(t *testing.T) {
+	clang, err := exec.LookPath("clang++-22")
+	if err != nil {
+		t.Skip("no clang++-22 to compile a global constructor with")
+	}
+	dir := t.TempDir()
+	source, object := filepath.Join(dir, "init.cpp"), filepath.Join(dir, "init.hsaco")
+	const text = "struct S { int v; __attribute__((noinline)) S(int x) { volatile int *p = &v; *p = x; for (;;) *p; } };\nS s(42);\n"
+	if err := os.WriteFile(source, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	out, err := exec.Command(clang, "--target=amdgcn-amd-amdhsa", "-mcpu=gfx942", "-nogpulib", "-nostdlib", "-O1", "-fno-exceptions", source, "-o", object).CombinedOutput()
+	if err != nil {
+		t.Skipf("%s does not build device code here: %v\n%s", clang, err, out)
+	}
+	status, _, stderr := gfxrt("run", object, "--grid", "1", "--block", "64", "--timeout", "200ms")
+	if status != 1 || !strings.Contains(stderr, "init.hsaco: no end after 200ms") {
+		t.Errorf("exit status %d: %s", status, stderr)
+	}
+}

@@ -94,6 +94,9 @@ func (s *session) reportWaves(w io.Writer, mod *runtime.Module) {
 	}
 	s.trace.stop()
 	waves := s.sim.Waves()
+	if len(waves) == 0 {
+		return
+	}
 	fmt.Fprintf(w, "gfxrt: %d waves have not ended\n", len(waves))
 	for i, v := range waves {
 		if i == maxWaves {

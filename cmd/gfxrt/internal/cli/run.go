@@ -307,7 +307,8 @@ func (c *runCmd) launch(ctx context.Context, e *env, s *session, k *runtime.Kern
 func loadModule(ctx context.Context, e *env, s *session, path string, data []byte) (*runtime.Module, error) {
 	mod, err := s.rt.LoadModule(ctx, data)
 	if err != nil {
-		return nil, s.interrupted(ctx, e, nil, fmt.Errorf("%s: %w", path, err))
+		err = s.interrupted(ctx, e, nil, err)
+		return nil, fmt.Errorf("%s: %w", path, err)
 	}
 	return mod, nil
 }
