@@ -1,9 +1,6 @@
 package lane
 
-import (
-	"os"
-	"sync"
-)
+import "sync"
 
 //go:generate go run ./gen
 
@@ -26,8 +23,8 @@ const (
 // VectorKernels returns, by mnemonic, the kernels that have a version for the
 // vector unit of the host: copies of their Kernels entries with Fn or Cmp
 // replaced. It is empty when the host has no such unit (AVX-512 F, BW, DQ and
-// VL, with BMI2) and when the environment variable GFXRT_VECTOR is "off" at the
-// first call.
+// VL, with BMI2) and when the environment variable GFXRT_VECTOR is "off" when the
+// program starts.
 //
 // A vector kernel gives the same bits as the portable one, provided that
 // Env.Mode rounds to nearest even and keeps denormals of all formats, that is
@@ -38,15 +35,9 @@ func VectorKernels() map[string]Kernel { return vectorKernels() }
 // VectorMode reports whether vector kernels may run under m.
 func VectorMode(m Mode) bool { return m&0xFF == modeF32Fast|modeF64Fast }
 
-// vectorOn reports whether the host's vector unit is used at all.
-var vectorOn = sync.OnceValue(func() bool {
-	_, ok := hostVector()
-	return ok && os.Getenv("GFXRT_VECTOR") != "off"
-})
-
 var vectorKernels = sync.OnceValue(func() map[string]Kernel {
 	m := map[string]Kernel{}
-	if !vectorOn() {
+	if !useVector {
 		return m
 	}
 	have, _ := hostVector()

@@ -1,6 +1,16 @@
 package lane
 
-import "golang.org/x/sys/cpu"
+import (
+	"os"
+
+	"golang.org/x/sys/cpu"
+)
+
+// useVector tells whether the host's vector unit is used at all.
+var useVector = func() bool {
+	_, ok := hostVector()
+	return ok && os.Getenv("GFXRT_VECTOR") != "off"
+}()
 
 // hostVector tells whether the host has the vector unit that the kernels of
 // vectorTable need, and which of the further features.

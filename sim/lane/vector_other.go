@@ -2,6 +2,27 @@
 
 package lane
 
+import "unsafe"
+
 var vectorTable []vectorEntry
 
 func hostVector() (cpuFeature, bool) { return 0, false }
+
+// useVector is false here, so that none of the following is called and the
+// compiler drops the calls.
+const useVector = false
+
+func vSplat(dst *Row, v uint32)                               {}
+func vAddresses(dst *[64]uint64, lo, hi *Row, off uint64)     {}
+func vAddressesOffset(dst *[64]uint64, base uint64, off *Row) {}
+func vConsecutive(a *[64]uint64, stride uint64) bool          { return false }
+func vConsecutive32(a *Row, stride uint32) bool               { return false }
+func vAllWithin(a *[64]uint64, exec, base, room uint64) bool  { return false }
+func vAllWithin32(a *Row, exec uint64, off, room uint32) bool { return false }
+func vDeinterleave2(d *Row, src unsafe.Pointer, exec uint64)  {}
+func vDeinterleave3(d *Row, src unsafe.Pointer, exec uint64)  {}
+func vDeinterleave4(d *Row, src unsafe.Pointer, exec uint64)  {}
+func vInterleave2(dst unsafe.Pointer, s *Row)                 {}
+func vInterleave3(dst unsafe.Pointer, s *Row)                 {}
+func vInterleave4(dst unsafe.Pointer, s *Row)                 {}
+func vSignBits(dst, src *Row, clear, flip uint32)             {}

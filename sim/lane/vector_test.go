@@ -13,7 +13,7 @@ import (
 // needVector skips a test of the vector kernels where there are none.
 func needVector(t testing.TB) {
 	t.Helper()
-	if !vectorOn() {
+	if !useVector {
 		t.Skip("no AVX-512 F, BW, DQ and VL here, or GFXRT_VECTOR=off")
 	}
 }

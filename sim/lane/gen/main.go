@@ -549,6 +549,7 @@ func outputs() map[string][]byte {
 	for _, ks := range [][]kern{intKernels, floatKernels(), wideKernels, cmpKernels()} {
 		all = append(all, ks...)
 	}
+	out["vector_mem_amd64.s"] = file(nil, memFile)
 	out["vector_table_amd64.go"] = table(all)
 	return out
 }

@@ -15,6 +15,8 @@ var tables = func() map[string][]byte {
 	gen("interleaveHi", 16, func(i int) uint32 { return uint32(8 + i/2 + i%2*16) })
 	gen("evenDwords", 16, func(i int) uint32 { return uint32(2 * i) })
 	gen("oddDwords", 16, func(i int) uint32 { return uint32(2*i + 1) })
+	gen("countD", 16, func(i int) uint32 { return uint32(i) })
+	gen("countQ", 16, func(i int) uint32 { return uint32((1 - i%2) * i / 2) })
 	// The lanes below a lane.
 	gen("lanesBelowLo", 64, func(i int) uint32 { return uint32(uint64(1)<<i - 1) })
 	gen("lanesBelowHi", 64, func(i int) uint32 { return uint32((uint64(1)<<i - 1) >> 32) })
