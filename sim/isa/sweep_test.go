@@ -176,3 +176,37 @@ func randomize(r *rand.Rand, family string, w uint64) []byte {
 	literals := []uint64{r.Uint64(), uint64(r.IntN(100)), uint64(-r.IntN(20)), 0x3f800000, 0xc0800000, 0x3e22f983, 0x3c00, 0xc400, 0x3118, 0x3fe00000, 0xbff00000}
 	return binary.LittleEndian.AppendUint64(code, literals[r.IntN(len(literals))])
 }
+
+// TestImmediatesAgreeWithLLVM walks the 16-bit immediates that print by name:
+// every 37th value, or all of them with GFXRT_SWEEP.
+func TestImmediatesAgreeWithLLVM(t *testing.T) {
+	mc := llvmTool(t, "llvm-mc")
+	step := 37
+	if os.Getenv("GFXRT_SWEEP") != "" {
+		step = 1
+	}
+	for _, target := range testTargets {
+		t.Run(target, func(t *testing.T) {
+			d := newDecoder(t, target)
+			var codes [][]byte
+			for i := 0; i < 1<<16; i += step {
+				for _, w := range []uint64{0xbf8c0000, 0xbf900000, 0xbf9d0000, 0xb8850000, 0xd87a0000} { // s_waitcnt, s_sendmsg, s_set_gpr_idx_mode, s_getreg_b32, ds_swizzle_b32
+					code := binary.LittleEndian.AppendUint64(nil, w|uint64(i))
+					if w != 0xd87a0000 {
+						code = code[:4]
+					}
+					codes = append(codes, code)
+				}
+			}
+			failed := 0
+			for i, want := range (&llvmMC{path: mc, target: target}).disassemble(t, codes) {
+				if got := answerOf(d, codes[i]); got.text != want.text {
+					if failed++; failed < 20 {
+						t.Errorf("%x: got %q, llvm-mc %q", codes[i], got.text, want.text)
+					}
+				}
+			}
+			t.Logf("%d of %d agree", len(codes)-failed, len(codes))
+		})
+	}
+}
