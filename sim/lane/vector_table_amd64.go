@@ -378,6 +378,9 @@ func vMinF16(d, a, b, c *Row, exec uint64, e *Env)
 func vMaxF16(d, a, b, c *Row, exec uint64, e *Env)
 
 //go:noescape
+func vMovB64(d, a, b, c *Row, exec uint64, e *Env)
+
+//go:noescape
 func vLshlrevB64(d, a, b, c *Row, exec uint64, e *Env)
 
 //go:noescape
@@ -695,6 +698,167 @@ func vCmpNltF64(a, b *Row, exec uint64, e *Env) uint64
 //go:noescape
 func vCmpNltF16(a, b *Row, exec uint64, e *Env) uint64
 
+//go:noescape
+func vPkAddI16(d, a, b, c *Row, exec uint64, e *Env)
+
+//go:noescape
+func vPkSubI16(d, a, b, c *Row, exec uint64, e *Env)
+
+//go:noescape
+func vPkMadI16(d, a, b, c *Row, exec uint64, e *Env)
+
+//go:noescape
+func vPkAddU16(d, a, b, c *Row, exec uint64, e *Env)
+
+//go:noescape
+func vPkSubU16(d, a, b, c *Row, exec uint64, e *Env)
+
+//go:noescape
+func vPkMadU16(d, a, b, c *Row, exec uint64, e *Env)
+
+//go:noescape
+func vPkMulLoU16(d, a, b, c *Row, exec uint64, e *Env)
+
+//go:noescape
+func vPkMinI16(d, a, b, c *Row, exec uint64, e *Env)
+
+//go:noescape
+func vPkMaxI16(d, a, b, c *Row, exec uint64, e *Env)
+
+//go:noescape
+func vPkMinU16(d, a, b, c *Row, exec uint64, e *Env)
+
+//go:noescape
+func vPkMaxU16(d, a, b, c *Row, exec uint64, e *Env)
+
+//go:noescape
+func vPkLshlrevB16(d, a, b, c *Row, exec uint64, e *Env)
+
+//go:noescape
+func vPkLshrrevB16(d, a, b, c *Row, exec uint64, e *Env)
+
+//go:noescape
+func vPkAshrrevI16(d, a, b, c *Row, exec uint64, e *Env)
+
+//go:noescape
+func vPkAddF16(d, a, b, c *Row, exec uint64, e *Env)
+
+//go:noescape
+func vPkMulF16(d, a, b, c *Row, exec uint64, e *Env)
+
+//go:noescape
+func vPkFmaF16(d, a, b, c *Row, exec uint64, e *Env)
+
+//go:noescape
+func vPkMinF16(d, a, b, c *Row, exec uint64, e *Env)
+
+//go:noescape
+func vPkMaxF16(d, a, b, c *Row, exec uint64, e *Env)
+
+//go:noescape
+func vPkAddF32(d, a, b, c *Row, exec uint64, e *Env)
+
+//go:noescape
+func vPkMulF32(d, a, b, c *Row, exec uint64, e *Env)
+
+//go:noescape
+func vPkFmaF32(d, a, b, c *Row, exec uint64, e *Env)
+
+//go:noescape
+func vPkMovB32(d, a, b, c *Row, exec uint64, e *Env)
+
+func portablePkAddI16(d, a, b, c *Row, exec uint64, e *Env) {
+	Kernels["v_pk_add_i16"].Fn(d, a, b, c, exec, e)
+}
+
+func portablePkSubI16(d, a, b, c *Row, exec uint64, e *Env) {
+	Kernels["v_pk_sub_i16"].Fn(d, a, b, c, exec, e)
+}
+
+func portablePkMadI16(d, a, b, c *Row, exec uint64, e *Env) {
+	Kernels["v_pk_mad_i16"].Fn(d, a, b, c, exec, e)
+}
+
+func portablePkAddU16(d, a, b, c *Row, exec uint64, e *Env) {
+	Kernels["v_pk_add_u16"].Fn(d, a, b, c, exec, e)
+}
+
+func portablePkSubU16(d, a, b, c *Row, exec uint64, e *Env) {
+	Kernels["v_pk_sub_u16"].Fn(d, a, b, c, exec, e)
+}
+
+func portablePkMadU16(d, a, b, c *Row, exec uint64, e *Env) {
+	Kernels["v_pk_mad_u16"].Fn(d, a, b, c, exec, e)
+}
+
+func portablePkMulLoU16(d, a, b, c *Row, exec uint64, e *Env) {
+	Kernels["v_pk_mul_lo_u16"].Fn(d, a, b, c, exec, e)
+}
+
+func portablePkMinI16(d, a, b, c *Row, exec uint64, e *Env) {
+	Kernels["v_pk_min_i16"].Fn(d, a, b, c, exec, e)
+}
+
+func portablePkMaxI16(d, a, b, c *Row, exec uint64, e *Env) {
+	Kernels["v_pk_max_i16"].Fn(d, a, b, c, exec, e)
+}
+
+func portablePkMinU16(d, a, b, c *Row, exec uint64, e *Env) {
+	Kernels["v_pk_min_u16"].Fn(d, a, b, c, exec, e)
+}
+
+func portablePkMaxU16(d, a, b, c *Row, exec uint64, e *Env) {
+	Kernels["v_pk_max_u16"].Fn(d, a, b, c, exec, e)
+}
+
+func portablePkLshlrevB16(d, a, b, c *Row, exec uint64, e *Env) {
+	Kernels["v_pk_lshlrev_b16"].Fn(d, a, b, c, exec, e)
+}
+
+func portablePkLshrrevB16(d, a, b, c *Row, exec uint64, e *Env) {
+	Kernels["v_pk_lshrrev_b16"].Fn(d, a, b, c, exec, e)
+}
+
+func portablePkAshrrevI16(d, a, b, c *Row, exec uint64, e *Env) {
+	Kernels["v_pk_ashrrev_i16"].Fn(d, a, b, c, exec, e)
+}
+
+func portablePkAddF16(d, a, b, c *Row, exec uint64, e *Env) {
+	Kernels["v_pk_add_f16"].Fn(d, a, b, c, exec, e)
+}
+
+func portablePkMulF16(d, a, b, c *Row, exec uint64, e *Env) {
+	Kernels["v_pk_mul_f16"].Fn(d, a, b, c, exec, e)
+}
+
+func portablePkFmaF16(d, a, b, c *Row, exec uint64, e *Env) {
+	Kernels["v_pk_fma_f16"].Fn(d, a, b, c, exec, e)
+}
+
+func portablePkMinF16(d, a, b, c *Row, exec uint64, e *Env) {
+	Kernels["v_pk_min_f16"].Fn(d, a, b, c, exec, e)
+}
+
+func portablePkMaxF16(d, a, b, c *Row, exec uint64, e *Env) {
+	Kernels["v_pk_max_f16"].Fn(d, a, b, c, exec, e)
+}
+
+func portablePkAddF32(d, a, b, c *Row, exec uint64, e *Env) {
+	Kernels["v_pk_add_f32"].Fn(d, a, b, c, exec, e)
+}
+
+func portablePkMulF32(d, a, b, c *Row, exec uint64, e *Env) {
+	Kernels["v_pk_mul_f32"].Fn(d, a, b, c, exec, e)
+}
+
+func portablePkFmaF32(d, a, b, c *Row, exec uint64, e *Env) {
+	Kernels["v_pk_fma_f32"].Fn(d, a, b, c, exec, e)
+}
+
+func portablePkMovB32(d, a, b, c *Row, exec uint64, e *Env) {
+	Kernels["v_pk_mov_b32"].Fn(d, a, b, c, exec, e)
+}
+
 var vectorTable = []vectorEntry{
 	{op: "v_mov_b32", fn: vMovB32},
 	{op: "v_not_b32", fn: vNotB32},
@@ -827,6 +991,7 @@ var vectorTable = []vectorEntry{
 	{op: "v_fma_legacy_f16", fn: vFmaLegacyF16},
 	{op: "v_min_f16", fn: vMinF16},
 	{op: "v_max_f16", fn: vMaxF16},
+	{op: "v_mov_b64", fn: vMovB64},
 	{op: "v_lshlrev_b64", fn: vLshlrevB64},
 	{op: "v_lshrrev_b64", fn: vLshrrevB64},
 	{op: "v_ashrrev_i64", fn: vAshrrevI64},
@@ -1013,4 +1178,27 @@ var vectorTable = []vectorEntry{
 	{op: "v_cmpx_nlt_f64", cmp: vCmpNltF64},
 	{op: "v_cmp_nlt_f16", cmp: vCmpNltF16},
 	{op: "v_cmpx_nlt_f16", cmp: vCmpNltF16},
+	{op: "v_pk_add_i16", fn: vPkAddI16},
+	{op: "v_pk_sub_i16", fn: vPkSubI16},
+	{op: "v_pk_mad_i16", fn: vPkMadI16},
+	{op: "v_pk_add_u16", fn: vPkAddU16},
+	{op: "v_pk_sub_u16", fn: vPkSubU16},
+	{op: "v_pk_mad_u16", fn: vPkMadU16},
+	{op: "v_pk_mul_lo_u16", fn: vPkMulLoU16},
+	{op: "v_pk_min_i16", fn: vPkMinI16},
+	{op: "v_pk_max_i16", fn: vPkMaxI16},
+	{op: "v_pk_min_u16", fn: vPkMinU16},
+	{op: "v_pk_max_u16", fn: vPkMaxU16},
+	{op: "v_pk_lshlrev_b16", fn: vPkLshlrevB16},
+	{op: "v_pk_lshrrev_b16", fn: vPkLshrrevB16},
+	{op: "v_pk_ashrrev_i16", fn: vPkAshrrevI16},
+	{op: "v_pk_add_f16", fn: vPkAddF16},
+	{op: "v_pk_mul_f16", fn: vPkMulF16},
+	{op: "v_pk_fma_f16", fn: vPkFmaF16},
+	{op: "v_pk_min_f16", fn: vPkMinF16},
+	{op: "v_pk_max_f16", fn: vPkMaxF16},
+	{op: "v_pk_add_f32", fn: vPkAddF32},
+	{op: "v_pk_mul_f32", fn: vPkMulF32},
+	{op: "v_pk_fma_f32", fn: vPkFmaF32},
+	{op: "v_pk_mov_b32", fn: vPkMovB32},
 }

@@ -37,7 +37,8 @@ import (
 //	kb        lanes to give up on: any of them active means the portable loop
 //	row(name) the unit's part of a 64-dword table
 //
-// A suffix .y names the lower half of a vector.
+// A suffix .y names the lower half of a vector. A bar separates the body of the
+// low from that of the high result, where they differ.
 type kern struct {
 	ops  string // mnemonics that share the kernel; the first one names it
 	sig  string // "DST:SRC,SRC,SRC" of unit kinds, see below
@@ -55,6 +56,11 @@ type kern struct {
 //	zx  dword zero-extended to a qword
 //	sx  dword sign-extended to a qword
 //	w   low half of a dword as f16, converted to f32
+//	p   pair of 16-bit integers, halves chosen by op_sel and op_sel_hi
+//	ph  pair of f16, chosen and negated, converted to f32; a unit is the pairs of
+//	    8 lanes. As destination: r is converted to f16
+//	rm  the row of two that op_sel chooses
+//	rr  two rows of f32, chosen and negated; a unit is 16 lanes of a row
 //	lo  (destination) the low dwords of qwords
 //	y   eight dwords in half a vector
 //	m   (destination) a compare
@@ -75,6 +81,7 @@ type kern struct {
 //	jump      the body jumps to portable by itself
 //	ci co     carry in and out
 //	linear    qwords in lane order
+//	packed    a VOP3P kernel: clamp goes to the portable one
 
 func (k *kern) has(flag string) bool { return slices.Contains(strings.Fields(k.flags), flag) }
 
@@ -91,7 +98,7 @@ func (k *kern) wide() bool {
 	dst, src := k.kinds()
 	for _, s := range append(src, dst) {
 		switch s {
-		case "q", "zx", "sx", "lo", "y":
+		case "q", "zx", "sx", "lo", "y", "ph", "rr":
 			return true
 		}
 	}
@@ -179,6 +186,9 @@ var word = regexp.MustCompile(`\b(row\(\w+\)|[xyzr]|t[0-7]|c[0-9]|k[56]|ke|ki|ko
 // unit writes a body for chunk i (16 lanes), half h of it when wide.
 func (a *asm) unit(k *kern, body string, i, h int) {
 	w := k.wide()
+	if first, second, ok := strings.Cut(body, "|"); ok {
+		body = []string{first, second}[h]
+	}
 	a.lines(word.ReplaceAllStringFunc(body, func(s string) string {
 		s, half := strings.CutSuffix(s, ".y")
 		reg := 0
@@ -213,7 +223,10 @@ func (a *asm) unit(k *kern, body string, i, h int) {
 	}))
 }
 
-var sourceRegs = []string{"SI", "DX", "CX"}
+var (
+	sourceRegs = []string{"SI", "DX", "CX"}
+	highRegs   = []string{"R9", "R12", "R13"} // rows of the high result
+)
 
 // load brings chunk i of the sources to their registers.
 func (a *asm) load(k *kern, i int) {
@@ -225,6 +238,22 @@ func (a *asm) load(k *kern, i int) {
 		case s == "-":
 		case s == "d":
 			a.p("VMOVDQU32 %d(%s), Z%d", at, p, lo)
+		case s == "p", s == "ph":
+			a.p("VMOVDQU32 %d(%s), Z14", at, p)
+			a.p("VPSHUFB Z%d, Z14, Z%d", 26+n, lo)
+			if s == "p" {
+				break
+			}
+			a.p("VPXORD Z%d, Z%d, Z14", 29+n, lo)
+			a.p("VCVTPH2PS Y14, Z%d", lo)
+			a.p("VEXTRACTI64X4 $1, Z14, Y14")
+			a.p("VCVTPH2PS Y14, Z%d", hi)
+		case s == "rr":
+			a.p("VPXORD %d(%s), Z%d, Z%d", at, p, 26+2*n, lo)
+			a.p("VPXORD %d(%s), Z%d, Z%d", at, highRegs[n], 27+2*n, hi)
+		case s == "rm":
+			a.p("VMOVDQU32 %d(%s), Z%d", at, p, lo)
+			a.p("VMOVDQA32 Z%d, Z%d", lo, hi)
 		case s == "w":
 			a.p("VMOVDQU32 %d(%s), Z%d", at, p, lo)
 			a.p("VPMOVDW Z%d, Y%d", lo, lo)
@@ -273,6 +302,14 @@ func (a *asm) store(k *kern, i int) {
 	switch {
 	case !k.wide():
 		a.merge(i, i, 0)
+	case dst == "ph":
+		a.p("VCVTPS2PH $0, Z%d, Y14", r0)
+		a.p("VCVTPS2PH $0, Z%d, Y15", r1)
+		a.p("VINSERTI64X4 $1, Y15, Z14, Z14")
+		a.merge(14, i, 0)
+	case dst == "rr":
+		a.merge(r0, i, 0)
+		a.merge(r1, i, 1)
 	case dst == "y":
 		a.p("VINSERTI64X4 $1, Y%d, Z%d, Z14", r1, r0)
 		a.merge(14, i, 0)
@@ -318,7 +355,7 @@ func (a *asm) args(k *kern) {
 
 // bails tells whether the kernel may hand over to the portable loop.
 func (k *kern) bails() bool {
-	for _, f := range []string{"clamp", "ieee", "ovfl", "nanps", "nanpd", "badps", "badpd", "bad", "jump"} {
+	for _, f := range []string{"clamp", "ieee", "ovfl", "nanps", "nanpd", "badps", "badpd", "bad", "jump", "packed"} {
 		if k.has(f) {
 			return true
 		}
@@ -328,7 +365,7 @@ func (k *kern) bails() bool {
 
 // guard writes the tests that come before the work.
 func (a *asm) guard(k *kern) {
-	if k.has("clamp") {
+	if k.has("clamp") || k.has("packed") {
 		a.p("CMPB Env_Clamp(R8), $0")
 		a.p("JNE portable")
 	}
@@ -344,7 +381,15 @@ func (a *asm) guard(k *kern) {
 
 // nanMask sets kb for the NaN results of chunk i.
 func (a *asm) nanMask(k *kern, i int, double bool) {
-	if !double {
+	dst, _ := k.kinds()
+	switch {
+	case dst == "rr":
+		for h := range 2 {
+			a.p("VCMPPS $3, Z%d, Z%d, K%d, K7", 2*i+h, 2*i+h, 1+i)
+			a.p("KORW K7, K0, K0")
+		}
+		return
+	case !double:
 		a.p("VCMPPS $3, Z%d, Z%d, K%d, K7", i, i, 1+i)
 		a.p("KORW K7, K0, K0")
 		return
@@ -376,6 +421,7 @@ func (a *asm) kernel(k *kern) {
 		a.p("KXORW K0, K0, K0")
 	}
 	a.broadcasts(k.consts)
+	a.selectors(k)
 	for i := range 4 {
 		a.load(k, i)
 		if k.has("ci") {
@@ -543,11 +589,14 @@ func file(kernels []kern, special func(*asm)) []byte {
 func outputs() map[string][]byte {
 	out := map[string][]byte{}
 	var all []kern
-	for name, ks := range map[string][]kern{"int": intKernels, "float": floatKernels(), "wide": wideKernels, "cmp": cmpKernels()} {
-		out["vector_"+name+"_amd64.s"] = file(ks, nil)
-	}
-	for _, ks := range [][]kern{intKernels, floatKernels(), wideKernels, cmpKernels()} {
-		all = append(all, ks...)
+	for _, f := range []struct {
+		name    string
+		kernels []kern
+	}{
+		{"int", intKernels}, {"float", floatKernels()}, {"wide", wideKernels}, {"cmp", cmpKernels()}, {"packed", packedKernels()},
+	} {
+		out["vector_"+f.name+"_amd64.s"] = file(f.kernels, nil)
+		all = append(all, f.kernels...)
 	}
 	out["vector_mem_amd64.s"] = file(nil, memFile)
 	out["vector_table_amd64.go"] = table(all)
@@ -564,6 +613,11 @@ func table(all []kern) []byte {
 			fmt.Fprintf(&b, "//go:noescape\nfunc %s(a, b *Row, exec uint64, e *Env) uint64\n\n", k.name())
 		} else {
 			fmt.Fprintf(&b, "//go:noescape\nfunc %s(d, a, b, c *Row, exec uint64, e *Env)\n\n", k.name())
+		}
+	}
+	for i := range all {
+		if k := &all[i]; k.has("packed") {
+			fmt.Fprintf(&b, "func %s(d, a, b, c *Row, exec uint64, e *Env) {\nKernels[%q].Fn(d, a, b, c, exec, e)\n}\n\n", k.portable(), strings.Fields(k.ops)[0])
 		}
 	}
 	b.WriteString("var vectorTable = []vectorEntry{\n")

@@ -29,6 +29,13 @@ var tables = func() map[string][]byte {
 	rev4 := func(x int) byte { return byte(x&1<<3 | x&2<<1 | x&4>>1 | x&8>>3) }
 	bytes16("reversedToHigh", func(i int) byte { return rev4(i) << 4 })
 	bytes16("reversedToLow", func(i int) byte { return rev4(i) })
+	// For each op_sel bit and op_sel_hi bit times 2: the bytes of a pair of halves.
+	for sel := range 4 {
+		for i := range 16 {
+			half := sel >> (i >> 1 & 1) & 1
+			t["halves"] = append(t["halves"], byte(i&^3|half<<1|i&1))
+		}
+	}
 	bytes16("secondQword", func(i int) byte { return byte(i & 8) })
 	bytes16("swapBytes", func(i int) byte { return byte(i ^ 3) })
 	return t

@@ -3,6 +3,7 @@ package main
 // wideKernels are the kernels with 64-bit operands, and those that compute in
 // f64.
 var wideKernels = []kern{
+	{ops: "v_mov_b64", sig: "q:q", body: "VMOVDQA64 x, r"},
 	{ops: "v_lshlrev_b64", sig: "q:zx,q", consts: "0x3fq", body: "VPANDQ c0, x, x; VPSLLVQ x, y, r"},
 	{ops: "v_lshrrev_b64", sig: "q:zx,q", consts: "0x3fq", body: "VPANDQ c0, x, x; VPSRLVQ x, y, r"},
 	{ops: "v_ashrrev_i64", sig: "q:zx,q", consts: "0x3fq", body: "VPANDQ c0, x, x; VPSRAVQ x, y, r"},
