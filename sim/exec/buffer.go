@@ -327,10 +327,10 @@ func (w *Wave) linearBuffer(in *inst, b *bufferAccess) bool {
 	}
 	data := w.row(in.i.Dst)
 	if m.kind == memLoad {
-		w.loadFast(m, data, a, exec, r)
+		m.loadLanes(data, r.Ptr(0), a, r.Base, exec)
 		return true
 	}
-	w.storeFast(m, data, a, exec, r)
+	m.storeLanes(data, r.Ptr(0), a, r.Base, exec)
 	return true
 }
 

@@ -79,7 +79,7 @@ func compileDS(in *inst, name string) func(w *Wave, in *inst) {
 			return nil
 		}
 		if two != 0 {
-			return func(w *Wave, in *inst) { w.dsPair(in, two) }
+			return func(w *Wave, in *inst) { w.dsExchangePair(in, two) }
 		}
 		return func(w *Wave, in *inst) { w.dsLanes(in, dsAtomic) }
 	}
@@ -187,18 +187,26 @@ func dsRead(w *Wave, in *inst) {
 	if !w.reaches(in) || exec == 0 {
 		return
 	}
-	defer w.lockGDS(in)()
 	m := in.m
-	mem, base := w.share(in)
-	base += uint32(in.i.Offset)
-	a, d := w.row(in.i.Src[0]), w.row(in.i.Dst)
-	if d == a {
-		w.tmp.old = *a
-		a = &w.tmp.old
+	mem, base := w.m.lds, uint32(0)
+	if in.i.Flags&isa.FlagGDS != 0 {
+		defer w.lockGDS(in)()
+		mem, base = w.share(in)
 	}
-	for x := exec; x != 0; x &= x - 1 {
-		l := bits.TrailingZeros64(x)
-		m.loadLane(d, l, rangeOrZero(mem, base+a[l], m.bytes))
+	a, d := &w.tmp.addr, w.row(in.i.Dst)
+	ok := ldsAddresses(a, w.row(in.i.Src[0]), base+uint32(in.i.Offset), m.bytes, uint64(len(mem)), exec)
+	if ok != exec {
+		m.loadZeros(d, exec&^ok)
+	}
+	if ok != 0 {
+		m.loadLanes(d, unsafe.Pointer(&mem[0]), a, 0, ok)
+	}
+}
+
+// loadZeros is what a load out of range gives.
+func (m *memOp) loadZeros(d *lane.Row, mask uint64) {
+	for x := mask; x != 0; x &= x - 1 {
+		m.loadLane(d, bits.TrailingZeros64(x)&63, unsafe.Pointer(&zeros))
 	}
 }
 
@@ -216,21 +224,56 @@ func dsWrite(w *Wave, in *inst) {
 	if !w.reaches(in) || exec == 0 {
 		return
 	}
-	defer w.lockGDS(in)()
 	m := in.m
-	mem, base := w.share(in)
-	base += uint32(in.i.Offset)
-	a, s := w.row(in.i.Src[0]), w.row(in.i.Src[1])
-	for x := exec; x != 0; x &= x - 1 {
-		l := bits.TrailingZeros64(x)
-		if off := base + a[l]; uint64(off)+m.bytes <= uint64(len(mem)) {
-			m.storeLane(s, l, unsafe.Pointer(&mem[off]))
-		}
+	mem, base := w.m.lds, uint32(0)
+	if in.i.Flags&isa.FlagGDS != 0 {
+		defer w.lockGDS(in)()
+		mem, base = w.share(in)
+	}
+	a := &w.tmp.addr
+	if ok := ldsAddresses(a, w.row(in.i.Src[0]), base+uint32(in.i.Offset), m.bytes, uint64(len(mem)), exec); ok != 0 {
+		m.storeLanes(w.row(in.i.Src[1]), unsafe.Pointer(&mem[0]), a, 0, ok)
 	}
 }
 
 // dsPair executes the forms with two addresses: read2, write2 and wrxchg2.
 func (w *Wave) dsPair(in *inst, scale uint32) {
+	exec := w.exec()
+	if !w.reaches(in) || exec == 0 {
+		return
+	}
+	m := in.m
+	mem, base := w.m.lds, uint32(0)
+	if in.i.Flags&isa.FlagGDS != 0 {
+		defer w.lockGDS(in)()
+		mem, base = w.share(in)
+	}
+	size := uint32(m.bytes)
+	// A copy: the first result may replace the address.
+	w.tmp.old = *w.row(in.i.Src[0])
+	for k, off := range [2]uint32{uint32(in.i.Offset), uint32(in.i.Offset1)} {
+		a := &w.tmp.addr
+		ok := ldsAddresses(a, &w.tmp.old, base+off*size*scale, m.bytes, uint64(len(mem)), exec)
+		switch m.kind {
+		case memLoad:
+			d := &lane.Rows(w.row(in.i.Dst), 2*m.words)[k*m.words]
+			if ok != exec {
+				m.loadZeros(d, exec&^ok)
+			}
+			if ok != 0 {
+				m.loadLanes(d, unsafe.Pointer(&mem[0]), a, 0, ok)
+			}
+		case memStore:
+			if ok != 0 {
+				m.storeLanes(w.row(in.i.Src[1+k]), unsafe.Pointer(&mem[0]), a, 0, ok)
+			}
+		}
+	}
+}
+
+// dsExchangePair executes wrxchg2: lane by lane, both exchanges of a lane
+// before the next lane's.
+func (w *Wave) dsExchangePair(in *inst, scale uint32) {
 	exec := w.exec()
 	if !w.reaches(in) || exec == 0 {
 		return
@@ -241,41 +284,18 @@ func (w *Wave) dsPair(in *inst, scale uint32) {
 	size := uint32(m.bytes)
 	offs := [2]uint32{base + uint32(in.i.Offset)*size*scale, base + uint32(in.i.Offset1)*size*scale}
 	a := w.row(in.i.Src[0])
-	var d [2]*lane.Row
-	if m.kind != memStore {
-		rows := lane.Rows(w.row(in.i.Dst), 2*m.words)
-		d = [2]*lane.Row{&rows[0], &rows[m.words]}
-	}
+	d := lane.Rows(w.row(in.i.Dst), 2*m.words)
 	for x := exec; x != 0; x &= x - 1 {
 		l := bits.TrailingZeros64(x)
-		addr := a[l]
-		if m.kind == memLoad {
-			// Both are read before either is written: d may hold the address.
-			p, q := rangeOrZero(mem, addr+offs[0], m.bytes), rangeOrZero(mem, addr+offs[1], m.bytes)
-			m.loadLane(d[0], l, p)
-			m.loadLane(d[1], l, q)
-			continue
-		}
 		var olds [2]uint64
 		for k := range 2 {
-			s := w.row(in.i.Src[1+k])
-			off := addr + offs[k]
-			inside := uint64(off)+m.bytes <= uint64(len(mem))
-			if m.kind == memStore {
-				if inside {
-					m.storeLane(s, l, unsafe.Pointer(&mem[off]))
-				}
-				continue
-			}
-			if inside {
-				va, _ := m.atomicData(s, l)
+			if off := a[l] + offs[k]; uint64(off)+m.bytes <= uint64(len(mem)) {
+				va, _ := m.atomicData(w.row(in.i.Src[1+k]), l)
 				olds[k] = w.plainAt(m, unsafe.Pointer(&mem[off]), va, 0)
 			}
 		}
-		if m.kind == memAtomic {
-			m.putOld(d[0], l, olds[0])
-			m.putOld(d[1], l, olds[1])
-		}
+		m.putOld(&d[0], l, olds[0])
+		m.putOld(&d[m.words], l, olds[1])
 	}
 }
 

@@ -183,7 +183,7 @@ func (w *Wave) memory(in *inst, a *[64]uint64, exec uint64) {
 	case memLoad:
 		d := in.data(w)
 		if base := w.oneRegion(m, a, exec); base != nil {
-			w.loadFast(m, d, a, exec, base)
+			m.loadLanes(d, base.Ptr(0), a, base.Base, exec)
 			return
 		}
 		for x := exec; x != 0; x &= x - 1 {
@@ -197,7 +197,7 @@ func (w *Wave) memory(in *inst, a *[64]uint64, exec uint64) {
 	case memStore:
 		s := in.data(w)
 		if base := w.oneRegion(m, a, exec); base != nil {
-			w.storeFast(m, s, a, exec, base)
+			m.storeLanes(s, base.Ptr(0), a, base.Base, exec)
 			return
 		}
 		for x := exec; x != 0; x &= x - 1 {
@@ -240,44 +240,6 @@ func (w *Wave) oneRegion(m *memOp, a *[64]uint64, exec uint64) *mem.Region {
 		}
 	}
 	return r
-}
-
-// contiguous reports whether the lanes access consecutive dwords.
-func contiguous(a *[64]uint64) bool {
-	for l := range a {
-		if a[l] != a[0]+uint64(l)*4 {
-			return false
-		}
-	}
-	return true
-}
-
-func (w *Wave) loadFast(m *memOp, d *lane.Row, a *[64]uint64, exec uint64, r *mem.Region) {
-	if m.bytes == 4 && exec == ^uint64(0) {
-		if contiguous(a) {
-			*d = *(*lane.Row)(r.Ptr(a[0] - r.Base))
-			return
-		}
-		for l := range a {
-			d[l] = *(*uint32)(r.Ptr(a[l] - r.Base))
-		}
-		return
-	}
-	for x := exec; x != 0; x &= x - 1 {
-		l := bits.TrailingZeros64(x)
-		m.loadLane(d, l, r.Ptr(a[l]-r.Base))
-	}
-}
-
-func (w *Wave) storeFast(m *memOp, s *lane.Row, a *[64]uint64, exec uint64, r *mem.Region) {
-	if m.bytes == 4 && exec == ^uint64(0) && contiguous(a) {
-		*(*lane.Row)(r.Ptr(a[0] - r.Base)) = *s
-		return
-	}
-	for x := exec; x != 0; x &= x - 1 {
-		l := bits.TrailingZeros64(x)
-		m.storeLane(s, l, r.Ptr(a[l]-r.Base))
-	}
 }
 
 func (w *Wave) globalAtomic(in *inst, a *[64]uint64, exec uint64) {

@@ -43,10 +43,11 @@ const (
 // source is a resolved VALU source operand.
 type source struct {
 	rows *lane.Row // srcConst
-	off  uint32    // srcVector: byte offset of the VGPR in the wave's rows
+	off  uintptr   // srcVector: byte offset of the VGPR in the wave's rows
 	reg  isa.Operand
 	kind sourceKind
 	n    uint8 // rows
+	slot uint8 // which of the wave's temporary rows it may use
 	typ  lane.Type
 }
 
@@ -58,16 +59,20 @@ type inst struct {
 	maxV, maxA uint16 // VGPR and AccVGPR rows the operands reach
 	dst        isa.Operand
 	nsrc       uint8
+	modified   bool     // SDWA, op_sel, neg or abs on unpacked operands
+	sreg       [2]uint8 // where a scalar instruction's sources lie in Wave.S
 	// fn and cmp are the kernels: [0] for the common MODE, perhaps vector
 	// code, [1] the portable one for any MODE.
 	fn  [2]lane.Fn
 	cmp [2]lane.CmpFn
 	run func(w *Wave, in *inst)
-	src [3]source
-	k   *lane.Kernel
-	m   *memOp
-	i   *isa.Inst
-	err error // why the bytes are not an instruction
+	// inner is what run calls when it is runFilled.
+	inner func(w *Wave, in *inst)
+	src   [3]source
+	k     *lane.Kernel
+	m     *memOp
+	i     *isa.Inst
+	err   error // why the bytes are not an instruction
 }
 
 const (
@@ -188,13 +193,15 @@ func (c *codeCache) compile(in *inst) form {
 		return formNop
 	}
 	if f := special[op]; f != nil {
-		in.run = f
+		in.setScalar(f)
 		c.bound(in)
 		return formRun
 	}
 	switch in.i.Enc {
 	case isa.EncSOP1, isa.EncSOP2, isa.EncSOPC, isa.EncSOPK, isa.EncSOPP:
-		in.run = scalarOps[op]
+		if f := scalarOps[op]; f != nil {
+			in.setScalar(f)
+		}
 	case isa.EncSMEM:
 		in.run = c.compileSMEM(in)
 	case isa.EncDS, isa.EncFLAT, isa.EncMUBUF, isa.EncMTBUF:
@@ -207,6 +214,14 @@ func (c *codeCache) compile(in *inst) form {
 		in.run = runUnimplemented
 	}
 	return formRun
+}
+
+// setScalar makes f what executes in, with its scalar sources in place.
+func (in *inst) setScalar(f func(w *Wave, in *inst)) {
+	in.run = f
+	if in.scalarSources() {
+		in.run, in.inner = runFilled, f
+	}
 }
 
 // bound records how far the vector operands of in reach.

@@ -60,29 +60,29 @@ func (w *Wave) run(budget int) int {
 		fn := in.fn[w.general]
 		switch f {
 		case formV1:
-			fn(w.row(in.dst), w.operand(in, 0), nil, nil, w.exec(), &w.env)
+			fn(w.row(in.dst), w.rows(&in.src[0]), nil, nil, w.exec(), &w.env)
 		case formV2:
-			fn(w.row(in.dst), w.operand(in, 0), w.operand(in, 1), nil, w.exec(), &w.env)
+			fn(w.row(in.dst), w.rows(&in.src[0]), w.rows(&in.src[1]), nil, w.exec(), &w.env)
 		case formV3:
-			fn(w.row(in.dst), w.operand(in, 0), w.operand(in, 1), w.operand(in, 2), w.exec(), &w.env)
+			fn(w.row(in.dst), w.rows(&in.src[0]), w.rows(&in.src[1]), w.rows(&in.src[2]), w.exec(), &w.env)
 		case formVAcc:
 			d := w.row(in.dst)
-			fn(d, w.operand(in, 0), w.operand(in, 1), d, w.exec(), &w.env)
+			fn(d, w.rows(&in.src[0]), w.rows(&in.src[1]), d, w.exec(), &w.env)
 		case formVCmp:
-			w.setS64(in.dst, in.cmp[w.general](w.operand(in, 0), w.operand(in, 1), w.exec(), &w.env))
+			w.setS64(in.dst, in.cmp[w.general](w.rows(&in.src[0]), w.rows(&in.src[1]), w.exec(), &w.env))
 		case formVMask:
 			w.env.CarryIn = w.pair(in.i.Src[2])
-			fn(w.row(in.dst), w.operand(in, 0), w.operand(in, 1), nil, w.exec(), &w.env)
+			fn(w.row(in.dst), w.rows(&in.src[0]), w.rows(&in.src[1]), nil, w.exec(), &w.env)
 		case formVCarry:
 			if in.k.CarryIn {
 				w.env.CarryIn = w.pair(in.i.Src[2])
 			}
 			var c *lane.Row
 			if in.nsrc == 3 {
-				c = w.operand(in, 2)
+				c = w.rows(&in.src[2])
 			}
 			w.env.CarryOut = 0
-			fn(w.row(in.dst), w.operand(in, 0), w.operand(in, 1), c, w.exec(), &w.env)
+			fn(w.row(in.dst), w.rows(&in.src[0]), w.rows(&in.src[1]), c, w.exec(), &w.env)
 			w.setS64(in.i.SDst, w.env.CarryOut)
 		default:
 			w.at, w.pc = pc, pc+in.size

@@ -2,6 +2,7 @@ package exec
 
 import (
 	"math/bits"
+	"unsafe"
 
 	"gfxrt/sim/isa"
 	"gfxrt/sim/lane"
@@ -205,11 +206,54 @@ var scalarOps = [isa.NumOps]func(w *Wave, in *inst){
 	isa.SMulkI32: func(w *Wave, in *inst) { w.setS(in.dst, w.s32(in.dst, 0)*imm32(in)) },
 }
 
-func (w *Wave) src32(in *inst, j int) uint32 { return w.s32(in.i.Src[j], in.i.Literal) }
+// src32 reads 32-bit source j of a scalar instruction, 0 or 1.
+func (w *Wave) src32(in *inst, j int) uint32 { return w.S[in.sreg[j&1]] }
 
-// src64 reads a 64-bit scalar source. Literals of SALU instructions are
-// unsigned except where the mnemonic ends in _i64 (LLVM, AMDGPUOperandSyntax).
-func (w *Wave) src64(in *inst, j int) uint64 { return w.s64(in.i.Src[j], in.i.Literal, lane.B64) }
+// src64 reads 64-bit source j.
+func (w *Wave) src64(in *inst, j int) uint64 {
+	return *(*uint64)(unsafe.Pointer(&w.S[in.sreg[j&1]]))
+}
+
+// fillSlots are the places in Wave.S, between the inline integers and the
+// apertures in the operand numbering, where runFilled puts the sources that
+// are not there already.
+var fillSlots = [2]uint8{210, 212}
+
+// scalarSources finds the places of the first two sources in Wave.S. It
+// reports whether some have to be put there before each execution.
+func (in *inst) scalarSources() bool {
+	fill := false
+	for j := range in.sreg {
+		o := in.i.Src[j]
+		wide := in.i.SrcWords[j] == 2
+		switch {
+		case o < isa.OperandInt && (!wide || o < isa.OperandExecHi):
+			in.sreg[j] = uint8(o)
+		case !wide && (o < isa.OperandSharedBase || o >= isa.OperandHalf && o <= isa.OperandInv2Pi):
+			in.sreg[j] = uint8(o)
+		case o.IsVGPR() || o.IsAGPR() || o == isa.OperandNone:
+			in.sreg[j] = uint8(isa.OperandNull)
+		default:
+			in.sreg[j] = fillSlots[j]
+			fill = true
+		}
+	}
+	return fill
+}
+
+// runFilled puts literals, 64-bit constants and special sources in their
+// slots, then executes. Literals of SALU instructions are unsigned (LLVM,
+// AMDGPUOperandSyntax).
+func runFilled(w *Wave, in *inst) {
+	for j, slot := range fillSlots {
+		if in.sreg[j] != slot {
+			continue
+		}
+		x := w.s64(in.i.Src[j], in.i.Literal, lane.B64)
+		w.S[slot], w.S[slot+1] = uint32(x), uint32(x>>32)
+	}
+	in.inner(w, in)
+}
 
 func imm32(in *inst) uint32 { return uint32(int32(int16(in.i.Imm))) }
 

@@ -43,6 +43,7 @@ func (c *codeCache) compileVALU(in *inst) form {
 		return formRun
 	}
 	in.k = k
+	in.modified = !k.Packed && !k.Matrix && (in.i.Enc == isa.EncSDWA || in.i.Neg|in.i.Abs|in.i.OpSel != 0)
 	in.fn, in.cmp = [2]lane.Fn{k.Fn, k.Fn}, [2]lane.CmpFn{k.Cmp, k.Cmp}
 	if !c.portable {
 		if v := vectors()[in.i.Op]; v != nil {
@@ -65,7 +66,7 @@ func (c *codeCache) compileVALU(in *inst) form {
 			continue
 		}
 		s := &in.src[j]
-		s.typ, s.reg, s.n = t, i.Src[j], uint8(typeRows(t))
+		s.typ, s.reg, s.n, s.slot = t, i.Src[j], uint8(typeRows(t)), uint8(j)
 		c.compileSource(in, s)
 		in.nsrc = uint8(j + 1)
 	}
@@ -117,7 +118,7 @@ func (c *codeCache) compileSource(in *inst, s *source) {
 		s.kind = srcNone
 	case o.IsVGPR():
 		s.kind = srcVector
-		s.off = uint32(o-isa.OperandVGPR) * uint32(unsafe.Sizeof(lane.Row{}))
+		s.off = uintptr(o-isa.OperandVGPR) * unsafe.Sizeof(lane.Row{})
 	case o.IsAGPR():
 		s.kind = srcAcc
 	case o == isa.OperandLiteral:
@@ -155,31 +156,30 @@ func wideConst(t lane.Type, k *lane.Kernel) bool {
 // matrixIsF64 tells the f64 matrix instructions by their A operand.
 func matrixIsF64(k *lane.Kernel) bool { return k.Matrix && k.Src[0] == lane.F64 }
 
-// operand returns the rows of source j.
-func (w *Wave) operand(in *inst, j int) *lane.Row {
-	s := &in.src[j]
+// rows returns the rows of a source.
+func (w *Wave) rows(s *source) *lane.Row {
 	if s.kind == srcVector {
 		return (*lane.Row)(unsafe.Add(unsafe.Pointer(w.v), s.off))
 	}
-	return w.operandSlow(in, j)
+	return w.rowsSlow(s)
 }
 
-func (w *Wave) operandSlow(in *inst, j int) *lane.Row {
-	s := &in.src[j]
+func (w *Wave) rowsSlow(s *source) *lane.Row {
 	switch s.kind {
 	case srcConst:
 		return s.rows
 	case srcAcc:
 		return w.row(s.reg)
 	case srcScalar:
-		r := &w.tmp.src[j][0]
-		lane.Splat(r, w.s32(s.reg, in.i.Literal))
+		r := &w.tmp.src[s.slot][0]
+		lane.Splat(r, w.s32(s.reg, 0))
 		return r
 	case srcPair:
-		x := w.s64(s.reg, in.i.Literal, s.typ)
-		lane.Splat(&w.tmp.src[j][0], uint32(x))
-		lane.Splat(&w.tmp.src[j][1], uint32(x>>32))
-		return &w.tmp.src[j][0]
+		x := w.s64(s.reg, 0, s.typ)
+		r := &w.tmp.src[s.slot]
+		lane.Splat(&r[0], uint32(x))
+		lane.Splat(&r[1], uint32(x>>32))
+		return &r[0]
 	}
 	return nil
 }
@@ -203,6 +203,10 @@ func (w *Wave) vfull(in *inst) {
 		if in.src[j].kind == srcNone {
 			continue
 		}
+		if !w.gprIdx {
+			p[j] = w.rows(&in.src[j])
+			continue
+		}
 		r, ok := w.indexed(in, j)
 		if !ok {
 			return
@@ -215,7 +219,7 @@ func (w *Wave) vfull(in *inst) {
 		write = lane.DPPSource(t, p[0], int(in.src[0].n), exec, i.DPP.Ctrl, i.DPP.RowMask, i.DPP.BankMask, i.Flags&isa.FlagBoundCtrl != 0)
 		p[0] = t
 	}
-	if !k.Packed && !k.Matrix {
+	if in.modified {
 		w.inputModifiers(in, &p)
 	}
 	if k.Cmp != nil {
@@ -339,11 +343,11 @@ const (
 	gprIdxDst
 )
 
-// indexed is operand with VGPR indexing applied.
+// indexed is rows with VGPR indexing applied.
 func (w *Wave) indexed(in *inst, j int) (*lane.Row, bool) {
 	s := &in.src[j]
 	if !w.gprIdx || s.kind != srcVector || !s.reg.IsVGPR() || w.S[isa.OperandM0]>>12>>j&1 == 0 {
-		return w.operand(in, j), true
+		return w.rows(&in.src[j]), true
 	}
 	return w.indexedRow(in, s.reg, int(s.n))
 }

@@ -1,0 +1,132 @@
+package exec
+
+import (
+	"math/bits"
+	"unsafe"
+
+	"gfxrt/sim/lane"
+)
+
+const allLanes = ^uint64(0)
+
+// loadLanes loads every lane of exec from base plus its address less origin.
+// The caller has checked that all of them lie in one allocation.
+func (m *memOp) loadLanes(d *lane.Row, base unsafe.Pointer, a *[64]uint64, origin, exec uint64) {
+	switch m.bytes {
+	case 4:
+		loadDwords(d, base, a, origin, exec)
+	case 8:
+		load2(d, base, a, origin, exec)
+	case 12, 16:
+		loadN(lane.Rows(d, m.words), base, a, origin, exec)
+	default:
+		for x := exec; x != 0; x &= x - 1 {
+			l := bits.TrailingZeros64(x) & 63
+			m.loadLane(d, l, unsafe.Add(base, a[l]-origin))
+		}
+	}
+}
+
+func loadDwords(d *lane.Row, base unsafe.Pointer, a *[64]uint64, origin, exec uint64) {
+	if exec == allLanes {
+		if consecutive(a) {
+			*d = *(*lane.Row)(unsafe.Add(base, a[0]-origin))
+			return
+		}
+		for l := range a {
+			d[l] = *(*uint32)(unsafe.Add(base, a[l]-origin))
+		}
+		return
+	}
+	for x := exec; x != 0; x &= x - 1 {
+		l := bits.TrailingZeros64(x) & 63
+		d[l] = *(*uint32)(unsafe.Add(base, a[l]-origin))
+	}
+}
+
+func load2(d *lane.Row, base unsafe.Pointer, a *[64]uint64, origin, exec uint64) {
+	r := (*[2]lane.Row)(unsafe.Pointer(d))
+	for x := exec; x != 0; x &= x - 1 {
+		l := bits.TrailingZeros64(x) & 63
+		p := (*[2]uint32)(unsafe.Add(base, a[l]-origin))
+		r[0][l], r[1][l] = p[0], p[1]
+	}
+}
+
+func loadN(rows []lane.Row, base unsafe.Pointer, a *[64]uint64, origin, exec uint64) {
+	if len(rows) == 4 {
+		r := (*[4]lane.Row)(rows)
+		for x := exec; x != 0; x &= x - 1 {
+			l := bits.TrailingZeros64(x) & 63
+			p := (*[4]uint32)(unsafe.Add(base, a[l]-origin))
+			r[0][l], r[1][l], r[2][l], r[3][l] = p[0], p[1], p[2], p[3]
+		}
+		return
+	}
+	for x := exec; x != 0; x &= x - 1 {
+		l := bits.TrailingZeros64(x) & 63
+		p := unsafe.Slice((*uint32)(unsafe.Add(base, a[l]-origin)), len(rows))
+		for k := range rows {
+			rows[k][l] = p[k]
+		}
+	}
+}
+
+// storeLanes stores every lane of exec, in ascending order: where lanes
+// overlap the highest wins.
+func (m *memOp) storeLanes(s *lane.Row, base unsafe.Pointer, a *[64]uint64, origin, exec uint64) {
+	switch m.bytes {
+	case 4:
+		if exec == allLanes && consecutive(a) {
+			*(*lane.Row)(unsafe.Add(base, a[0]-origin)) = *s
+			return
+		}
+		for x := exec; x != 0; x &= x - 1 {
+			l := bits.TrailingZeros64(x) & 63
+			*(*uint32)(unsafe.Add(base, a[l]-origin)) = s[l]
+		}
+	case 8:
+		r := (*[2]lane.Row)(unsafe.Pointer(s))
+		for x := exec; x != 0; x &= x - 1 {
+			l := bits.TrailingZeros64(x) & 63
+			*(*[2]uint32)(unsafe.Add(base, a[l]-origin)) = [2]uint32{r[0][l], r[1][l]}
+		}
+	case 16:
+		r := (*[4]lane.Row)(unsafe.Pointer(s))
+		for x := exec; x != 0; x &= x - 1 {
+			l := bits.TrailingZeros64(x) & 63
+			*(*[4]uint32)(unsafe.Add(base, a[l]-origin)) = [4]uint32{r[0][l], r[1][l], r[2][l], r[3][l]}
+		}
+	default:
+		for x := exec; x != 0; x &= x - 1 {
+			l := bits.TrailingZeros64(x) & 63
+			m.storeLane(s, l, unsafe.Add(base, a[l]-origin))
+		}
+	}
+}
+
+// ldsAddresses computes the lanes' LDS addresses, row plus off with 32-bit
+// wrap, and which lanes of exec have n bytes inside size.
+func ldsAddresses(to *[64]uint64, row *lane.Row, off uint32, n, size, exec uint64) (inside uint64) {
+	if n > size {
+		return 0
+	}
+	last := size - n
+	bad := uint64(0)
+	for l := range to {
+		x := uint64(row[l] + off)
+		to[l] = x
+		bad |= (last - x) >> 63 << l
+	}
+	return exec &^ bad
+}
+
+// consecutive reports whether the lanes access consecutive dwords.
+func consecutive(a *[64]uint64) bool {
+	for l := range a {
+		if a[l] != a[0]+uint64(l)*4 {
+			return false
+		}
+	}
+	return true
+}
