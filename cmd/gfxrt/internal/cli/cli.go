@@ -20,6 +20,7 @@ type grammar struct {
 	Test       testCmd       `cmd:"" help:"Run test cases and compare what the kernels left with what was expected."`
 	Inspect    inspectCmd    `cmd:"" help:"Print what a code object holds."`
 	Info       infoCmd       `cmd:"" help:"List devices."`
+	Bench      benchCmd      `cmd:"" help:"Measure committed kernels on the simulator of this machine."`
 	Version    versionCmd    `cmd:"" help:"Print how this program was built."`
 	Completion completionCmd `cmd:"" help:"Print a shell's completion script."`
 }
