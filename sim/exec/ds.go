@@ -194,6 +194,10 @@ func dsRead(w *Wave, in *inst) {
 		mem, base = w.share(in)
 	}
 	a, d := &w.tmp.addr, w.row(in.i.Dst)
+	if m.bytes == 4 {
+		lane.GatherLDS32(d, mem, w.row(in.i.Src[0]), base+uint32(in.i.Offset), exec)
+		return
+	}
 	ok := ldsAddresses(a, w.row(in.i.Src[0]), base+uint32(in.i.Offset), m.bytes, uint64(len(mem)), exec)
 	if ok != exec {
 		m.loadZeros(d, exec&^ok)
@@ -229,6 +233,10 @@ func dsWrite(w *Wave, in *inst) {
 	if in.i.Flags&isa.FlagGDS != 0 {
 		defer w.lockGDS(in)()
 		mem, base = w.share(in)
+	}
+	if m.bytes == 4 {
+		lane.ScatterLDS32(mem, w.row(in.i.Src[0]), base+uint32(in.i.Offset), w.row(in.i.Src[1]), exec)
+		return
 	}
 	a := &w.tmp.addr
 	if ok := ldsAddresses(a, w.row(in.i.Src[0]), base+uint32(in.i.Offset), m.bytes, uint64(len(mem)), exec); ok != 0 {

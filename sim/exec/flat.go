@@ -164,16 +164,11 @@ func (w *Wave) flatAddresses(in *inst, a *[64]uint64) {
 			}
 			return
 		}
-		r := w.row(v)
-		for l := range a {
-			a[l] = base + uint64(r[l])
-		}
+		lane.AddressesOffset(a, base, w.row(v))
 		return
 	}
 	r := (*[2]lane.Row)(unsafe.Pointer(w.row(v)))
-	for l := range a {
-		a[l] = (uint64(r[0][l]) | uint64(r[1][l])<<32) + off
-	}
+	lane.Addresses(a, &r[0], &r[1], off)
 }
 
 // memory performs a load, store or atomic on global addresses.
@@ -225,19 +220,8 @@ func (w *Wave) oneRegion(m *memOp, a *[64]uint64, exec uint64) *mem.Region {
 	if r == nil {
 		return nil
 	}
-	room := r.Size - m.bytes
-	if exec == ^uint64(0) {
-		for l := range a {
-			if a[l]-r.Base > room {
-				return nil
-			}
-		}
-		return r
-	}
-	for x := exec; x != 0; x &= x - 1 {
-		if a[bits.TrailingZeros64(x)]-r.Base > room {
-			return nil
-		}
+	if !lane.AllWithin(a, exec, r.Base, r.Size-m.bytes) {
+		return nil
 	}
 	return r
 }

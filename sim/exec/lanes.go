@@ -12,9 +12,13 @@ const allLanes = ^uint64(0)
 // loadLanes loads every lane of exec from base plus its address less origin.
 // The caller has checked that all of them lie in one allocation.
 func (m *memOp) loadLanes(d *lane.Row, base unsafe.Pointer, a *[64]uint64, origin, exec uint64) {
+	if m.bytes >= 4 && exec == allLanes && lane.Consecutive(a, m.bytes) {
+		lane.Deinterleave(d, unsafe.Add(base, a[0]-origin), m.words, exec)
+		return
+	}
 	switch m.bytes {
 	case 4:
-		loadDwords(d, base, a, origin, exec)
+		lane.Gather32(d, base, a, origin, exec)
 	case 8:
 		load2(d, base, a, origin, exec)
 	case 12, 16:
@@ -24,23 +28,6 @@ func (m *memOp) loadLanes(d *lane.Row, base unsafe.Pointer, a *[64]uint64, origi
 			l := bits.TrailingZeros64(x) & 63
 			m.loadLane(d, l, unsafe.Add(base, a[l]-origin))
 		}
-	}
-}
-
-func loadDwords(d *lane.Row, base unsafe.Pointer, a *[64]uint64, origin, exec uint64) {
-	if exec == allLanes {
-		if consecutive(a) {
-			*d = *(*lane.Row)(unsafe.Add(base, a[0]-origin))
-			return
-		}
-		for l := range a {
-			d[l] = *(*uint32)(unsafe.Add(base, a[l]-origin))
-		}
-		return
-	}
-	for x := exec; x != 0; x &= x - 1 {
-		l := bits.TrailingZeros64(x) & 63
-		d[l] = *(*uint32)(unsafe.Add(base, a[l]-origin))
 	}
 }
 
@@ -75,16 +62,13 @@ func loadN(rows []lane.Row, base unsafe.Pointer, a *[64]uint64, origin, exec uin
 // storeLanes stores every lane of exec, in ascending order: where lanes
 // overlap the highest wins.
 func (m *memOp) storeLanes(s *lane.Row, base unsafe.Pointer, a *[64]uint64, origin, exec uint64) {
+	if m.bytes >= 4 && exec == allLanes && lane.Consecutive(a, m.bytes) {
+		lane.Interleave(unsafe.Add(base, a[0]-origin), s, m.words)
+		return
+	}
 	switch m.bytes {
 	case 4:
-		if exec == allLanes && consecutive(a) {
-			*(*lane.Row)(unsafe.Add(base, a[0]-origin)) = *s
-			return
-		}
-		for x := exec; x != 0; x &= x - 1 {
-			l := bits.TrailingZeros64(x) & 63
-			*(*uint32)(unsafe.Add(base, a[l]-origin)) = s[l]
-		}
+		lane.Scatter32(base, a, origin, s, exec)
 	case 8:
 		r := (*[2]lane.Row)(unsafe.Pointer(s))
 		for x := exec; x != 0; x &= x - 1 {
@@ -112,6 +96,12 @@ func ldsAddresses(to *[64]uint64, row *lane.Row, off uint32, n, size, exec uint6
 		return 0
 	}
 	last := size - n
+	// Without 32-bit wrap in any active lane the 64-bit sum is the address.
+	const half = 1<<31 - 1
+	if off <= half && lane.AllWithin32(row, exec, 0, half) && lane.AllWithin32(row, exec, off, uint32(last)) {
+		lane.AddressesOffset(to, uint64(off), row)
+		return exec
+	}
 	bad := uint64(0)
 	for l := range to {
 		x := uint64(row[l] + off)
@@ -119,14 +109,4 @@ func ldsAddresses(to *[64]uint64, row *lane.Row, off uint32, n, size, exec uint6
 		bad |= (last - x) >> 63 << l
 	}
 	return exec &^ bad
-}
-
-// consecutive reports whether the lanes access consecutive dwords.
-func consecutive(a *[64]uint64) bool {
-	for l := range a {
-		if a[l] != a[0]+uint64(l)*4 {
-			return false
-		}
-	}
-	return true
 }

@@ -57,7 +57,7 @@ func (w *Wave) run(budget int) int {
 				f = formVFull
 			}
 		}
-		fn := in.fn[w.general]
+		fn := in.fn[w.general&1]
 		switch f {
 		case formV1:
 			fn(w.row(in.dst), w.rows(&in.src[0]), nil, nil, w.exec(), &w.env)
@@ -69,7 +69,7 @@ func (w *Wave) run(budget int) int {
 			d := w.row(in.dst)
 			fn(d, w.rows(&in.src[0]), w.rows(&in.src[1]), d, w.exec(), &w.env)
 		case formVCmp:
-			w.setS64(in.dst, in.cmp[w.general](w.rows(&in.src[0]), w.rows(&in.src[1]), w.exec(), &w.env))
+			w.setS64(in.dst, in.cmp[w.general&1](w.rows(&in.src[0]), w.rows(&in.src[1]), w.exec(), &w.env))
 		case formVMask:
 			w.env.CarryIn = w.pair(in.i.Src[2])
 			fn(w.row(in.dst), w.rows(&in.src[0]), w.rows(&in.src[1]), nil, w.exec(), &w.env)

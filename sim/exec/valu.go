@@ -172,13 +172,13 @@ func (w *Wave) rowsSlow(s *source) *lane.Row {
 		return w.row(s.reg)
 	case srcScalar:
 		r := &w.tmp.src[s.slot][0]
-		lane.Splat(r, w.s32(s.reg, 0))
+		lane.SplatRow(r, w.s32(s.reg, 0))
 		return r
 	case srcPair:
 		x := w.s64(s.reg, 0, s.typ)
 		r := &w.tmp.src[s.slot]
-		lane.Splat(&r[0], uint32(x))
-		lane.Splat(&r[1], uint32(x>>32))
+		lane.SplatRow(&r[0], uint32(x))
+		lane.SplatRow(&r[1], uint32(x>>32))
 		return &r[0]
 	}
 	return nil
@@ -223,7 +223,7 @@ func (w *Wave) vfull(in *inst) {
 		w.inputModifiers(in, &p)
 	}
 	if k.Cmp != nil {
-		w.storeMask(in, in.cmp[w.general](p[0], p[1], write, e))
+		w.storeMask(in, in.cmp[w.general&1](p[0], p[1], write, e))
 		return
 	}
 	d, ok := w.indexedDst(in)
@@ -245,7 +245,7 @@ func (w *Wave) vfull(in *inst) {
 // say.
 func (w *Wave) store(in *inst, d *lane.Row, p *[3]*lane.Row, exec uint64) {
 	k, i, e := in.k, in.i, &w.env
-	fn := in.fn[w.general]
+	fn := in.fn[w.general&1]
 	sdwa := i.Enc == isa.EncSDWA && (i.SDWA.DstSel != 6 || i.SDWA.DstUnused == 1)
 	half := !k.Packed && is16(k.Dst) && (k.KeepHigh || i.OpSel&8 != 0) && i.Enc == isa.EncVOP3
 	omod := i.OMod != 0 || e.Clamp
