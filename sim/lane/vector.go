@@ -51,5 +51,17 @@ var vectorKernels = sync.OnceValue(func() map[string]Kernel {
 			m[v.op] = k
 		}
 	}
+	if have&cpuCD == 0 {
+		return m
+	}
+	for _, s := range matrixShapes {
+		for _, name := range []string{s.old, s.new} {
+			if k, ok := Kernels[name]; ok {
+				if k.Fn = vectorMatrix(s.shape, k.Fn); k.Fn != nil {
+					m[name] = k
+				}
+			}
+		}
+	}
 	return m
 })

@@ -48,3 +48,35 @@ func BenchmarkVector(b *testing.B) {
 		}
 	}
 }
+
+// BenchmarkVectorMatrix times one matrix instruction, portable and vector.
+func BenchmarkVectorMatrix(b *testing.B) {
+	for _, tc := range []struct {
+		name string
+		gen  Gen
+	}{
+		{"v_mfma_f32_32x32x8f16", GenGFX90A},
+		{"v_mfma_f32_32x32x8_f16", GenGFX940},
+		{"v_mfma_f32_16x16x16f16", GenGFX90A},
+		{"v_mfma_f32_16x16x16_f16", GenGFX940},
+		{"v_mfma_f32_32x32x8_bf16", GenGFX940},
+		{"v_mfma_f32_32x32x2_f32", GenGFX940},
+		{"v_mfma_f32_16x16x4_f32", GenGFX940},
+	} {
+		s := parseMatrixName(tc.name)
+		c, _, _, _ := s.fillSmall(rand.New(rand.NewPCG(1, 1)))
+		c.env.Gen = tc.gen
+		d := make([]Row, 32)
+		run := func(name string, fn Fn) {
+			b.Run(tc.name+"/"+name, func(b *testing.B) {
+				for b.Loop() {
+					fn(&d[0], &c.a[0], &c.b[0], &c.c[0], 0, &c.env)
+				}
+			})
+		}
+		run("portable", Kernels[tc.name].Fn)
+		if k, ok := VectorKernels()[tc.name]; ok {
+			run("vector", k.Fn)
+		}
+	}
+}

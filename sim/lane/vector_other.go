@@ -26,3 +26,15 @@ func vInterleave2(dst unsafe.Pointer, s *Row)                 {}
 func vInterleave3(dst unsafe.Pointer, s *Row)                 {}
 func vInterleave4(dst unsafe.Pointer, s *Row)                 {}
 func vSignBits(dst, src *Row, clear, flip uint32)             {}
+func vSpreadTruncate(dst unsafe.Pointer, src *Row) bool       { return false }
+func vSpreadFlush(dst unsafe.Pointer, src *Row)               {}
+func vTruncate8(c unsafe.Pointer, offsets *[16]int32, a, b unsafe.Pointer, stride uintptr) bool {
+	return false
+}
+func vFlush4(c unsafe.Pointer, offsets *[16]int32, a, b unsafe.Pointer, stride uintptr) {}
+func vChain2(c unsafe.Pointer, offsets *[16]int32, a, b unsafe.Pointer, stride uintptr) bool {
+	return false
+}
+func vChain4(c unsafe.Pointer, offsets *[16]int32, a, b unsafe.Pointer, stride uintptr) bool {
+	return false
+}

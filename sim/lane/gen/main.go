@@ -599,6 +599,7 @@ func outputs() map[string][]byte {
 		all = append(all, f.kernels...)
 	}
 	out["vector_mem_amd64.s"] = file(nil, memFile)
+	out["vector_matrix_amd64.s"] = file(nil, matrixFile)
 	out["vector_table_amd64.go"] = table(all)
 	return out
 }

@@ -1,0 +1,282 @@
+package main
+
+import "fmt"
+
+// The kernels of matrix instructions. Operands are first spread to vectors of
+// 16 rows of A or columns of B at one k: quads of four vectors, k counting
+// within the quad. A kernel then computes 16 rows by 16 columns over two quads,
+// with B in registers and A broadcast from memory.
+//
+// The arithmetic is that of matrix_dot.go: dotTruncate (gfx940), dotFlush of f16
+// (gfx90a), and the f32 chain.
+func matrixFile(a *asm) {
+	a.spread()
+	a.truncate()
+	a.flush()
+	a.chain()
+}
+
+// spreadVectors is the number of vectors of a spread operand; exponents follow
+// the values.
+const spreadVectors = 16
+
+// halfVector loads vector n of an operand of two rows of f16 pairs as f32.
+func (a *asm) halfVector(n, to int) {
+	a.p("VMOVDQU32 %d(SI), Z%d", n/2%2*256+n/4*64, to)
+	if n%2 == 1 {
+		a.p("VPSRLD $16, Z%d, Z%d", to, to)
+	}
+	a.p("VPMOVDW Z%d, Y%d", to, to)
+	a.p("VCVTPH2PS Y%d, Z%d", to, to)
+}
+
+func (a *asm) spread() {
+	a.text("Values and exponents of f16 operands; whether one is infinite or NaN. Denormals have exponent -14, zeros -4096.", "vSpreadTruncate", 17)
+	a.p("MOVQ dst+0(FP), DI")
+	a.p("MOVQ src+8(FP), SI")
+	a.broadcasts("0x7fffffff 0xfffffff2 0xfffff000 0x7f800000")
+	a.p("VPXORD Z0, Z0, Z0")
+	for n := range spreadVectors {
+		a.halfVector(n, 1)
+		a.p("VMOVDQU32 Z1, %d(DI)", 64*n)
+		a.p("VPANDD Z22, Z1, Z2")
+		a.p("VPMAXUD Z2, Z0, Z0")
+		a.p("VGETEXPPS Z1, Z3")
+		a.p("VCVTPS2DQ Z3, Z3")
+		a.p("VPMAXSD Z23, Z3, Z3")
+		a.p("VPTESTNMD Z2, Z2, K1")
+		a.p("VMOVDQA32 Z24, K1, Z3")
+		a.p("VMOVDQU32 Z3, %d(DI)", 64*(n+spreadVectors))
+	}
+	a.p("VPCMPUD $5, Z25, Z0, K1")
+	a.p("KTESTW K1, K1")
+	a.p("SETNE ret+16(FP)")
+	a.ret()
+
+	a.text("Values of f16 operands, denormals and zeros as +0.", "vSpreadFlush", 16)
+	a.p("MOVQ dst+0(FP), DI")
+	a.p("MOVQ src+8(FP), SI")
+	a.broadcasts("0x7fffffff 0x38800000")
+	for n := range spreadVectors {
+		a.halfVector(n, 1)
+		a.p("VPANDD Z22, Z1, Z2")
+		a.p("VPCMPUD $5, Z23, Z2, K1")
+		a.p("VMOVDQA32.Z Z1, K1, Z1")
+		a.p("VMOVDQU32 Z1, %d(DI)", 64*n)
+	}
+	a.ret()
+}
+
+// rows begins a loop over 16 rows: R10 becomes the address of the row's columns
+// of C, SI and DX advance through A's two quads.
+func (a *asm) rows() {
+	a.p("MOVQ $16, CX")
+	a.WriteString("\nrow:\n")
+	a.p("MOVLQSX (R8), R10")
+	a.p("ADDQ DI, R10")
+}
+
+func (a *asm) nextRow() {
+	a.p("ADDQ $4, SI")
+	a.p("ADDQ $4, DX")
+	a.p("ADDQ $4, R8")
+	a.p("DECQ CX")
+	a.p("JNZ row")
+}
+
+func (a *asm) matrixArgs() {
+	a.p("MOVQ c+0(FP), DI")
+	a.p("MOVQ offsets+8(FP), R8")
+	a.p("MOVQ a+16(FP), SI")
+	a.p("MOVQ b+24(FP), R9")
+	a.p("MOVQ stride+32(FP), AX")
+	a.p("LEAQ (SI)(AX*1), DX")
+	a.p("LEAQ (R9)(AX*1), R11")
+}
+
+// at is the address of vector k of eight in two quads.
+func at(quad0, quad1 string, k, off int) string {
+	if k < 4 {
+		return fmt.Sprintf("%d(%s)", 64*k+off, quad0)
+	}
+	return fmt.Sprintf("%d(%s)", 64*(k-4)+off, quad1)
+}
+
+// truncate is roundSum(truncatedSum) of eight products. Exponents are biased by
+// 127. Products are cut at 24 bits below the highest exponent by the conversion
+// to integers; the rest is roundSum in 64-bit lanes.
+func (a *asm) truncate() {
+	a.text("Adds eight products to 16 rows and columns of C; whether C was infinite or NaN.", "vTruncate8", 41)
+	const exps = 64 * spreadVectors
+	a.matrixArgs()
+	for k := range 8 {
+		a.p("VMOVDQU32 %s, Z%d", at("R9", "R11", k, 0), 16+k)
+		a.p("VMOVDQU32 %s, Z%d", at("R9", "R11", k, exps), 24+k)
+	}
+	a.p("MOVL $127, AX")
+	a.p("VPBROADCASTD AX, Z0")
+	for k := range 8 {
+		a.p("VPADDD Z0, Z%d, Z%d", 24+k, 24+k)
+	}
+	a.p("KXORW K7, K7, K7")
+	mem := func(name string, v uint32) string { return a.constant(name, dwords(v)) + "(SB)" }
+	a.rows()
+	// Z0: highest exponent.
+	a.p("VPADDD.BCST %s, Z24, Z0", at("SI", "DX", 0, exps))
+	a.p("VPADDD.BCST %s, Z25, Z1", at("SI", "DX", 1, exps))
+	for k := 2; k < 8; k++ {
+		a.p("VPADDD.BCST %s, Z%d, Z2", at("SI", "DX", k, exps), 24+k)
+		a.p("VPMAXSD Z2, Z%d, Z%d", k&1, k&1)
+	}
+	a.p("VPMAXSD Z1, Z0, Z0")
+	// Z1: 2^(24-e); any that is finite where all products are zero.
+	a.p("VPMAXSD.BCST %s, Z0, Z1", mem("vd00000040", 64))
+	a.p("VPBROADCASTD %s, Z2", mem("vd00000116", 278))
+	a.p("VPSUBD Z1, Z2, Z1")
+	a.p("VPSLLD $23, Z1, Z1")
+	// Z2: sum of the products.
+	for k := range 8 {
+		t := 3 + k
+		a.p("VMULPS.BCST %s, Z%d, Z%d", at("SI", "DX", k, 0), 16+k, t)
+		a.p("VMULPS Z1, Z%d, Z%d", t, t)
+		a.p("VCVTTPS2DQ Z%d, Z%d", t, t)
+	}
+	for n := 4; n > 0; n /= 2 {
+		for k := range n {
+			a.p("VPADDD Z%d, Z%d, Z%d", 3+k+n, 3+k, 3+k)
+		}
+	}
+	// C: Z5 its exponent, Z6 its significand doubled.
+	a.p("VMOVDQU32 (R10), Z4")
+	a.p("VPSLLD $1, Z4, Z5")
+	a.p("VPSRLD $24, Z5, Z5")
+	a.p("VPCMPEQD.BCST %s, Z5, K1", mem("vd000000ff", 255))
+	a.p("KORW K1, K7, K7")
+	a.p("VPTESTMD Z5, Z5, K1")
+	a.p("VPMOVD2M Z4, K2")
+	a.p("VPANDD.BCST %s, Z4, Z6", mem("vd007fffff", 0x7FFFFF))
+	a.p("VPORD.BCST %s, Z6, K1, Z6", mem("vd00800000", 0x800000))
+	a.p("VPXORD Z7, Z7, Z7")
+	a.p("VPSUBD Z6, Z7, K2, Z6")
+	a.p("VPADDD Z6, Z6, Z6")
+	a.p("VPMAXUD.BCST %s, Z5, Z5", mem("vd00000001", 1))
+	// Z8: top; Z0, Z5: distances from it; Z6: C aligned.
+	a.p("VPMAXSD Z5, Z0, Z8")
+	a.p("VPSUBD Z0, Z8, Z0")
+	a.p("VPSUBD Z5, Z8, Z5")
+	a.p("VPSRAVD Z5, Z6, Z6")
+	// Z9: the least drop; Z8: exponent field of 2^(top-32) as f64.
+	a.p("VPBROADCASTD %s, Z9", mem("vd00000002", 2))
+	a.p("VPSUBD Z8, Z9, Z9")
+	a.p("VPMAXSD Z7, Z9, Z9")
+	a.p("VPADDD.BCST %s, Z8, Z8", mem("vd00000360", 864))
+	for h := range 2 {
+		wide := func(from, to int) {
+			y := from
+			if h == 1 {
+				a.p("VEXTRACTI64X4 $1, Z%d, Y%d", from, to)
+				y = to
+			}
+			a.p("VPMOVSXDQ Y%d, Z%d", y, to)
+		}
+		r := 14 + h
+		wide(3, 10)
+		wide(0, 11)
+		wide(6, 12)
+		a.p("VPSLLQ $8, Z10, Z10")
+		a.p("VPSRAVQ Z11, Z10, Z10")
+		a.p("VPSLLQ $8, Z12, Z12")
+		a.p("VPADDQ Z12, Z10, Z10")
+		wide(9, 11)
+		wide(8, 13)
+		a.p("VPABSQ Z10, Z12")
+		a.p("VPLZCNTQ Z12, Z12")
+		a.p("VPBROADCASTQ %s(SB), Z4", a.constant("vq0000000000000020", dwords(32, 0)))
+		a.p("VPSUBQ Z12, Z4, Z12")
+		a.p("VPMAXSQ Z11, Z12, Z12")
+		a.p("VPSRAVQ Z12, Z10, Z10")
+		a.p("VPSLLVQ Z12, Z10, Z10")
+		a.p("VCVTQQ2PD Z10, Z10")
+		a.p("VPSLLQ $52, Z13, Z13")
+		a.p("VMULPD Z13, Z10, Z10")
+		a.p("VCVTPD2PS Z10, Y%d", r)
+	}
+	a.p("VINSERTI64X4 $1, Y15, Z14, Z14")
+	a.p("VMOVDQU32 Z14, (R10)")
+	a.nextRow()
+	a.p("KTESTW K7, K7")
+	a.p("SETNE ret+40(FP)")
+	a.ret()
+}
+
+func (a *asm) flush() {
+	a.text("Adds two sums of four products to 16 rows and columns of C, denormals of C taken as +0.", "vFlush4", 40)
+	a.matrixArgs()
+	for k := range 8 {
+		a.p("VMOVDQU32 %s, Z%d", at("R9", "R11", k, 0), 16+k)
+	}
+	a.broadcastTo(24, 0x7F800000)
+	a.broadcastTo(25, 0xFFC00000)
+	a.rows()
+	a.p("VMOVDQU32 (R10), Z0")
+	a.p("VPTESTMD Z24, Z0, K1")
+	a.p("VMOVDQA32.Z Z0, K1, Z0")
+	for q := 0; q < 8; q += 4 {
+		for k := q; k < q+4; k++ {
+			a.p("VMULPS.BCST %s, Z%d, Z%d", at("SI", "DX", k, 0), 16+k, 1+k)
+		}
+		a.p("VADDPS Z%d, Z%d, Z%d", 2+q, 1+q, 1+q)
+		a.p("VADDPS Z%d, Z%d, Z%d", 4+q, 3+q, 3+q)
+		a.p("VADDPS Z%d, Z%d, Z%d", 3+q, 1+q, 1+q)
+		a.p("VADDPS Z%d, Z0, Z0", 1+q)
+	}
+	a.p("VCMPPS $3, Z0, Z0, K1")
+	a.p("VMOVDQA32 Z25, K1, Z0")
+	a.p("VMOVDQU32 Z0, (R10)")
+	a.nextRow()
+	a.ret()
+}
+
+func (a *asm) broadcastTo(reg int, v uint32) {
+	a.p("VPBROADCASTD %s(SB), Z%d", a.constant(fmt.Sprintf("vd%08x", v), dwords(v)), reg)
+}
+
+// chain handles up to four k with 16 rows of columns each.
+func (a *asm) chain() {
+	for _, n := range []int{2, 4} {
+		a.text(fmt.Sprintf("Chains %d fused multiply-adds into 16 rows and columns of C; whether a result is NaN.", n), fmt.Sprintf("vChain%d", n), 41)
+		a.p("MOVQ c+0(FP), DI")
+		a.p("MOVQ offsets+8(FP), R8")
+		a.p("MOVQ a+16(FP), SI")
+		a.p("MOVQ b+24(FP), R9")
+		a.p("MOVQ stride+32(FP), DX")
+		a.p("LEAQ (DX)(DX*2), R12")
+		for k := range n {
+			a.p("VMOVDQU32 %s, Z%d", chainAt("R9", k), 16+k)
+		}
+		a.p("KXORW K7, K7, K7")
+		a.p("MOVQ $16, CX")
+		a.WriteString("\nrow:\n")
+		a.p("MOVLQSX (R8), R10")
+		a.p("ADDQ DI, R10")
+		a.p("VMOVDQU32 (R10), Z0")
+		for k := range n {
+			a.p("VFMADD231PS.BCST %s, Z%d, Z0", chainAt("SI", k), 16+k)
+		}
+		a.p("VCMPPS $3, Z0, Z0, K1")
+		a.p("KORW K1, K7, K7")
+		a.p("VMOVDQU32 Z0, (R10)")
+		a.p("ADDQ $4, SI")
+		a.p("ADDQ $4, R8")
+		a.p("DECQ CX")
+		a.p("JNZ row")
+		a.p("KTESTW K7, K7")
+		a.p("SETNE ret+40(FP)")
+		a.ret()
+	}
+}
+
+// chainAt is the address of k with stride DX, thrice that in R12.
+func chainAt(base string, k int) string {
+	return []string{"(" + base + ")", "(" + base + ")(DX*1)", "(" + base + ")(DX*2)", "(" + base + ")(R12*1)"}[k]
+}

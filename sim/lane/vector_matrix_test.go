@@ -1,0 +1,89 @@
+package lane
+
+import (
+	"math/rand/v2"
+	"testing"
+
+	"pgregory.net/rapid"
+)
+
+// matrixOperand draws an element of A or B: of 16 bits when half, else an f32.
+// spread is how many exponents the values take.
+func matrixOperand(r *rand.Rand, half bool, spread int, special bool) uint32 {
+	if half {
+		x := r.Uint32()&0x83FF | uint32(max(15-spread/2, 0)+r.IntN(min(spread, 30)))<<10
+		if r.IntN(16) == 0 {
+			x = hard16[r.IntN(len(hard16))]
+		}
+		if x&infF16 == infF16 && !special {
+			x &= 0x83FF
+		}
+		return x
+	}
+	x := r.Uint32()&0x807FFFFF | uint32(127-spread/2+r.IntN(spread))<<23
+	if r.IntN(16) == 0 {
+		x = hard32[r.IntN(len(hard32))]
+	}
+	if x&infF32 == infF32 && !special {
+		x &= 0x807FFFFF
+	}
+	return x
+}
+
+// TestVectorMatrix holds the vector form of the matrix kernels to the portable
+// one, bit for bit, for every generation and wherever the operands lie.
+func TestVectorMatrix(t *testing.T) {
+	needVector(t)
+	for name, fast := range VectorKernels() {
+		if !fast.Matrix {
+			continue
+		}
+		slow := Kernels[name]
+		half := parseMatrixName(name).bits() == 16
+		t.Run(name, func(t *testing.T) {
+			rapid.Check(t, func(t *rapid.T) {
+				r := drawRand(t)
+				gen := rapid.SampledFrom([]Gen{GenGFX908, GenGFX90A, GenGFX940, GenGFX950}).Draw(t, "gen")
+				spread := rapid.SampledFrom([]int{1, 3, 8, 30, 60}).Draw(t, "exponents")
+				special := rapid.IntRange(0, 7).Draw(t, "special") == 0
+				at := [4]int{40, 0, 4, 20}
+				if rapid.Bool().Draw(t, "overlap") {
+					for i := range at {
+						at[i] = rapid.IntRange(0, 20).Draw(t, "row")
+					}
+				}
+				if rapid.Bool().Draw(t, "accumulate") {
+					at[0] = at[3]
+				}
+				var file [64]Row
+				fill := func(rows []Row, half bool, spread int) {
+					for i := range rows {
+						for l := range rows[i] {
+							rows[i][l] = matrixOperand(r, half, spread, special)
+							if half {
+								rows[i][l] |= matrixOperand(r, half, spread, special) << 16
+							}
+						}
+					}
+				}
+				fill(file[at[3]:][:16], false, 2*spread)
+				fill(file[at[1]:][:4], half, spread)
+				fill(file[at[2]:][:4], half, spread)
+				e := Env{Gen: gen, Mode: 0x2F0}
+				if rapid.IntRange(0, 7).Draw(t, "broadcast") == 0 {
+					e.Blgp, e.Cbsz, e.Abid = uint8(r.IntN(8)), uint8(r.IntN(8)), uint8(r.IntN(8))
+				}
+				got, want := file, file
+				fast.Fn(&got[at[0]], &got[at[1]], &got[at[2]], &got[at[3]], r.Uint64(), &e)
+				slow.Fn(&want[at[0]], &want[at[1]], &want[at[2]], &want[at[3]], r.Uint64(), &e)
+				for i := range got {
+					for l := range got[i] {
+						if got[i][l] != want[i][l] {
+							t.Fatalf("row %d lane %d: %#x, want %#x (from %#x), at %v, %+v", i, l, got[i][l], want[i][l], file[i][l], at, e)
+						}
+					}
+				}
+			})
+		})
+	}
+}
