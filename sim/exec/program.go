@@ -36,42 +36,49 @@ const (
 	srcVector            // VGPRs
 	srcAcc               // AccVGPRs
 	srcConst             // rows built at decode
-	srcScalar            // 32-bit scalar operand, splat
-	srcPair              // 64-bit scalar operand, splat to two rows
+	// 32-bit and 64-bit scalar operands, splat to temporary rows of the
+	// source's own position.
+	srcScalar
+	srcPair = srcScalar + 3
 )
 
 // source is a resolved VALU source operand.
 type source struct {
 	rows *lane.Row // srcConst
-	off  uintptr   // srcVector: byte offset of the VGPR in the wave's rows
+	off  uint32    // srcVector: byte offset of the VGPR in the wave's rows
 	reg  isa.Operand
-	kind sourceKind
-	n    uint8 // rows
-	slot uint8 // which of the wave's temporary rows it may use
+	kind sourceKind // for scalars plus the position, 0 to 2
 	typ  lane.Type
 }
 
-// inst is one decoded instruction in executable form. form is written last,
-// atomically, so that other waves see a whole instruction or none.
+// inst is one decoded instruction in executable form, 128 bytes of what the
+// loop needs. form is written last, atomically, so that other waves see a
+// whole instruction or none.
 type inst struct {
 	form       form
-	size       uint32 // dwords
 	maxV, maxA uint16 // VGPR and AccVGPR rows the operands reach
 	dst        isa.Operand
+	size       uint8 // dwords
 	nsrc       uint8
-	modified   bool     // SDWA, op_sel, neg or abs on unpacked operands
 	sreg       [2]uint8 // where a scalar instruction's sources lie in Wave.S
-	// fn and cmp are the kernels: [0] for the common MODE, perhaps vector
-	// code, [1] the portable one for any MODE.
+	modified   bool     // SDWA, op_sel, neg or abs on unpacked operands
+	merged     bool     // the result goes through a temporary row
+	// fn is the kernel: [0] for the common MODE, perhaps vector code, [1] the
+	// portable one for any MODE.
 	fn  [2]lane.Fn
-	cmp [2]lane.CmpFn
+	src [3]source
 	run func(w *Wave, in *inst)
-	// inner is what run calls when it is runFilled.
+	k   *lane.Kernel
+	i   *isa.Inst
+	*coldInst
+	_ [16]byte
+}
+
+// coldInst is what only some instructions have.
+type coldInst struct {
+	cmp   [2]lane.CmpFn // compares, as inst.fn
 	inner func(w *Wave, in *inst)
-	src   [3]source
-	k     *lane.Kernel
 	m     *memOp
-	i     *isa.Inst
 	err   error // why the bytes are not an instruction
 }
 
@@ -163,6 +170,7 @@ func (c *codeCache) decode(win *window, i uint32) *inst {
 	}
 	va := win.base + uint64(i)*4
 	in.size = 1
+	in.coldInst = &coldInst{}
 	f := formRun
 	r := c.space.Find(va)
 	if r == nil {
@@ -177,7 +185,7 @@ func (c *codeCache) decode(win *window, i uint32) *inst {
 			in.run = runIllegal
 		} else {
 			in.i = &d
-			in.size = uint32(d.Size) / 4
+			in.size = d.Size / 4
 			f = c.compile(in)
 		}
 	}

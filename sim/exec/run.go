@@ -26,14 +26,14 @@ func (w *Wave) run(budget int) int {
 		in := &prog.insts[pc]
 		f := atomic.LoadUint32(&in.form)
 		if f < formV1 {
-			w.at, w.pc = pc, pc+in.size
+			w.at, w.pc = pc, pc+uint32(in.size)
 			if f == formUndecoded {
 				w.m.cache.decode(prog, pc)
 				continue
 			}
 			left--
 			if f == formNop {
-				pc += in.size
+				pc += uint32(in.size)
 				continue
 			}
 			in.run(w, in)
@@ -45,12 +45,12 @@ func (w *Wave) run(budget int) int {
 		}
 		left--
 		if uint32(in.maxV) > w.limit || uint32(in.maxA) > w.na {
-			w.at, w.pc = pc, pc+in.size
+			w.at, w.pc = pc, pc+uint32(in.size)
 			if !w.reachSlow(in) {
 				if w.state != running {
 					break
 				}
-				pc += in.size
+				pc += uint32(in.size)
 				continue
 			}
 			if w.gprIdx {
@@ -85,7 +85,7 @@ func (w *Wave) run(budget int) int {
 			fn(w.row(in.dst), w.rows(&in.src[0]), w.rows(&in.src[1]), c, w.exec(), &w.env)
 			w.setS64(in.i.SDst, w.env.CarryOut)
 		default:
-			w.at, w.pc = pc, pc+in.size
+			w.at, w.pc = pc, pc+uint32(in.size)
 			w.vfull(in)
 			if w.state != running {
 				break
@@ -94,7 +94,7 @@ func (w *Wave) run(budget int) int {
 		if w.state != running {
 			break
 		}
-		pc += in.size
+		pc += uint32(in.size)
 	}
 	if w.state == running {
 		w.prog, w.pc = prog, pc

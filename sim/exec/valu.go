@@ -66,10 +66,11 @@ func (c *codeCache) compileVALU(in *inst) form {
 			continue
 		}
 		s := &in.src[j]
-		s.typ, s.reg, s.n, s.slot = t, i.Src[j], uint8(typeRows(t)), uint8(j)
-		c.compileSource(in, s)
+		s.typ, s.reg = t, i.Src[j]
+		c.compileSource(in, s, j)
 		in.nsrc = uint8(j + 1)
 	}
+	in.merged = in.needsMerge()
 	if k.Cmp == nil {
 		in.reach(in.dst, typeRows(k.Dst))
 	}
@@ -110,27 +111,28 @@ func (in *inst) vectorForm(plain bool) form {
 	return formVFull
 }
 
-func (c *codeCache) compileSource(in *inst, s *source) {
+func (c *codeCache) compileSource(in *inst, s *source, j int) {
 	o := s.reg
-	in.reach(o, int(s.n))
+	n := typeRows(s.typ)
+	in.reach(o, n)
 	switch {
 	case o == isa.OperandNone:
 		s.kind = srcNone
 	case o.IsVGPR():
 		s.kind = srcVector
-		s.off = uintptr(o-isa.OperandVGPR) * unsafe.Sizeof(lane.Row{})
+		s.off = uint32(o-isa.OperandVGPR) * uint32(unsafe.Sizeof(lane.Row{}))
 	case o.IsAGPR():
 		s.kind = srcAcc
 	case o == isa.OperandLiteral:
 		lo, hi := lane.LiteralValue(s.typ, uint32(in.i.Literal))
-		s.rows, s.kind = c.constant(lo, hi, wideConst(s.typ, in.k), int(s.n)), srcConst
+		s.rows, s.kind = c.constant(lo, hi, wideConst(s.typ, in.k), n), srcConst
 	case o >= isa.OperandInt && o <= 208, o >= isa.OperandHalf && o <= isa.OperandInv2Pi:
 		lo, hi := lane.ConstValue(elementType(s.typ, in.k), uint16(o))
-		s.rows, s.kind = c.constant(lo, hi, wideConst(s.typ, in.k), int(s.n)), srcConst
-	case s.n == 2:
-		s.kind = srcPair
+		s.rows, s.kind = c.constant(lo, hi, wideConst(s.typ, in.k), n), srcConst
+	case n == 2:
+		s.kind = srcPair + sourceKind(j)
 	default:
-		s.kind = srcScalar
+		s.kind = srcScalar + sourceKind(j)
 	}
 }
 
@@ -159,27 +161,27 @@ func matrixIsF64(k *lane.Kernel) bool { return k.Matrix && k.Src[0] == lane.F64 
 // rows returns the rows of a source.
 func (w *Wave) rows(s *source) *lane.Row {
 	if s.kind == srcVector {
-		return (*lane.Row)(unsafe.Add(unsafe.Pointer(w.v), s.off))
+		return (*lane.Row)(unsafe.Add(unsafe.Pointer(w.v), uintptr(s.off)))
 	}
 	return w.rowsSlow(s)
 }
 
 func (w *Wave) rowsSlow(s *source) *lane.Row {
-	switch s.kind {
-	case srcConst:
+	switch {
+	case s.kind == srcConst:
 		return s.rows
-	case srcAcc:
+	case s.kind == srcAcc:
 		return w.row(s.reg)
-	case srcScalar:
-		r := &w.tmp.src[s.slot][0]
-		lane.SplatRow(r, w.s32(s.reg, 0))
-		return r
-	case srcPair:
+	case s.kind >= srcPair:
 		x := w.s64(s.reg, 0, s.typ)
-		r := &w.tmp.src[s.slot]
+		r := &w.tmp.src[s.kind-srcPair]
 		lane.SplatRow(&r[0], uint32(x))
 		lane.SplatRow(&r[1], uint32(x>>32))
 		return &r[0]
+	case s.kind >= srcScalar:
+		r := &w.tmp.src[s.kind-srcScalar][0]
+		lane.SplatRow(r, w.s32(s.reg, 0))
+		return r
 	}
 	return nil
 }
@@ -216,7 +218,7 @@ func (w *Wave) vfull(in *inst) {
 	write := exec
 	if i.Enc == isa.EncDPP {
 		t := &w.tmp.src[0][0]
-		write = lane.DPPSource(t, p[0], int(in.src[0].n), exec, i.DPP.Ctrl, i.DPP.RowMask, i.DPP.BankMask, i.Flags&isa.FlagBoundCtrl != 0)
+		write = lane.DPPSource(t, p[0], typeRows(in.src[0].typ), exec, i.DPP.Ctrl, i.DPP.RowMask, i.DPP.BankMask, i.Flags&isa.FlagBoundCtrl != 0)
 		p[0] = t
 	}
 	if in.modified {
@@ -241,27 +243,43 @@ func (w *Wave) vfull(in *inst) {
 	e.Clamp = false
 }
 
+// needsMerge reports whether the result cannot be written to the destination
+// by the kernel itself.
+func (in *inst) needsMerge() bool {
+	k, i := in.k, in.i
+	sdwa := i.Enc == isa.EncSDWA && (i.SDWA.DstSel != 6 || i.SDWA.DstUnused == 1)
+	return sdwa || in.writesHalf() || in.outputModified() || k.Fn == nil
+}
+
+// writesHalf: a 16-bit result that leaves the other half of its register.
+func (in *inst) writesHalf() bool {
+	return !in.k.Packed && is16(in.k.Dst) && (in.k.KeepHigh || in.i.OpSel&8 != 0) && in.i.Enc == isa.EncVOP3
+}
+
+// outputModified: omod or a floating-point clamp.
+func (in *inst) outputModified() bool {
+	return isFloat(in.k) && (in.i.OMod != 0 || in.i.Flags&isa.FlagClamp != 0)
+}
+
 // store runs the kernel and puts its result where the destination selectors
 // say.
 func (w *Wave) store(in *inst, d *lane.Row, p *[3]*lane.Row, exec uint64) {
-	k, i, e := in.k, in.i, &w.env
+	e := &w.env
 	fn := in.fn[w.general&1]
-	sdwa := i.Enc == isa.EncSDWA && (i.SDWA.DstSel != 6 || i.SDWA.DstUnused == 1)
-	half := !k.Packed && is16(k.Dst) && (k.KeepHigh || i.OpSel&8 != 0) && i.Enc == isa.EncVOP3
-	omod := i.OMod != 0 || e.Clamp
-	if !sdwa && !half && !(omod && isFloat(k)) {
+	if !in.merged {
 		fn(d, p[0], p[1], p[2], exec, e)
 		return
 	}
+	k, i := in.k, in.i
 	t := &w.tmp.dst[0]
 	fn(t, p[0], p[1], p[2], exec, e)
-	if omod && isFloat(k) {
+	if in.outputModified() {
 		lane.OutMod(t, k.Dst, exec, i.OMod, e.Clamp, lane.Mode(w.mode))
 	}
 	switch {
-	case sdwa:
+	case i.Enc == isa.EncSDWA:
 		lane.SDWADest(d, t, exec, i.SDWA.DstSel, i.SDWA.DstUnused)
-	case half:
+	case in.writesHalf():
 		lane.Merge16(d, t, exec, i.OpSel&8 != 0, k.KeepHigh)
 	default:
 		dst, src := lane.Rows(d, typeRows(k.Dst)), lane.Rows(t, typeRows(k.Dst))
@@ -349,7 +367,7 @@ func (w *Wave) indexed(in *inst, j int) (*lane.Row, bool) {
 	if !w.gprIdx || s.kind != srcVector || !s.reg.IsVGPR() || w.S[isa.OperandM0]>>12>>j&1 == 0 {
 		return w.rows(&in.src[j]), true
 	}
-	return w.indexedRow(in, s.reg, int(s.n))
+	return w.indexedRow(in, s.reg, typeRows(s.typ))
 }
 
 func (w *Wave) indexedDst(in *inst) (*lane.Row, bool) {
