@@ -24,5 +24,8 @@ func hostVector() (cpuFeature, bool) {
 	if x.HasAVX512VPOPCNTDQ {
 		have |= cpuPopcnt
 	}
+	if !fused {
+		have |= cpuUnfused
+	}
 	return have, ok
 }

@@ -2,8 +2,8 @@ package lane
 
 import "unsafe"
 
-// Matrix instructions on the vector unit: the dense one-block f16 and f32
-// shapes. Each runs 16 rows by 16 columns at a time on a copy of C; when it meets
+// Matrix instructions on the vector unit: the dense one-block shapes of f16,
+// bf16 and f32. Each runs 16 rows by 16 columns at a time on a copy of C; when it meets
 // an operand that its kernel does not handle it leaves everything to the portable
 // kernel.
 
@@ -42,9 +42,9 @@ func vectorMatrix(s matrixShape, portable Fn) Fn {
 		v.offsets[i/16][i%16] = int32(reg*256 + lane*4)
 	}
 	switch {
-	case s.a == elemF16 && (s.m == 32 && s.k == 8 || s.m == 16 && s.k == 16):
+	case (s.a == elemF16 || s.a == elemBF16) && (s.m == 32 && s.k == 8 || s.m == 16 && s.k == 16):
 		return func(d, a, b, c *Row, exec uint64, e *Env) {
-			if !v.f16(d, a, b, c, e) {
+			if !v.half(d, a, b, c, e) {
 				portable(d, a, b, c, exec, e)
 			}
 		}
@@ -58,22 +58,21 @@ func vectorMatrix(s matrixShape, portable Fn) Fn {
 	return nil
 }
 
-// f16 computes a product of f16 and reports whether it could.
-func (v *vectorShape) f16(d, a, b, c *Row, e *Env) bool {
+// half computes a product of f16 or bf16 and reports whether it could.
+func (v *vectorShape) half(d, a, b, c *Row, e *Env) bool {
 	if e.Gen == GenGFX908 || e.Gen < GenGFX940 && e.Blgp != 0 {
 		return false
 	}
-	truncate := e.Gen >= GenGFX940
 	var buf [unsafe.Sizeof(matrixTile{}) + tileAlign]byte
 	t := alignedTile(&buf)
-	pa, pb := unsafe.Pointer(&t.a), unsafe.Pointer(&t.b)
-	if !truncate {
-		vSpreadFlush(pa, a)
-		vSpreadFlush(pb, b)
-	} else if vSpreadTruncate(pa, a) || vSpreadTruncate(pb, b) {
+	if !v.spread(t, a, b, e.Gen) {
 		return false
 	}
-	copy(t.c[:], Rows(c, v.regs))
+	if v.a == elemBF16 && e.Gen < GenGFX940 {
+		vFlushC(&t.c[0], c, v.regs)
+	} else {
+		copy(t.c[:], Rows(c, v.regs))
+	}
 	// Vectors count k within a quad, then groups of 16 rows or columns, then
 	// quads.
 	const quad = 4 * 64
@@ -81,12 +80,10 @@ func (v *vectorShape) f16(d, a, b, c *Row, e *Env) bool {
 	stride := uintptr(groups * quad)
 	for k := 0; k < v.k; k += 8 {
 		for g := range groups {
+			x := unsafe.Add(unsafe.Pointer(&t.a), k*64+g*quad)
 			for h := range groups {
-				to := unsafe.Add(unsafe.Pointer(&t.c), h*64)
-				x, y := unsafe.Add(pa, k*64+g*quad), unsafe.Add(pb, k*64+h*quad)
-				if !truncate {
-					vFlush4(to, &v.offsets[g], x, y, stride)
-				} else if vTruncate8(to, &v.offsets[g], x, y, stride) {
+				y := unsafe.Add(unsafe.Pointer(&t.b), k*64+h*quad)
+				if !v.products(unsafe.Add(unsafe.Pointer(&t.c), h*64), g, x, y, stride, e.Gen) {
 					return false
 				}
 			}
@@ -94,6 +91,41 @@ func (v *vectorShape) f16(d, a, b, c *Row, e *Env) bool {
 	}
 	copy(Rows(d, v.regs), t.c[:])
 	return true
+}
+
+// spread fills the operands of t and reports whether they can be handled.
+func (v *vectorShape) spread(t *matrixTile, a, b *Row, gen Gen) bool {
+	pa, pb := unsafe.Pointer(&t.a), unsafe.Pointer(&t.b)
+	switch {
+	case gen < GenGFX940 && v.a == elemF16:
+		vSpreadFlush(pa, a)
+		vSpreadFlush(pb, b)
+		return true
+	case gen < GenGFX940:
+		vSpreadFlushBF16(pa, a)
+		vSpreadFlushBF16(pb, b)
+		return true
+	case v.a == elemF16:
+		return !vSpreadTruncate(pa, a) && !vSpreadTruncate(pb, b)
+	default:
+		return !vSpreadTruncateBF16(pa, a) && !vSpreadTruncateBF16(pb, b)
+	}
+}
+
+// products adds eight products to the rows of group g of c.
+func (v *vectorShape) products(c unsafe.Pointer, g int, a, b unsafe.Pointer, stride uintptr, gen Gen) bool {
+	switch {
+	case gen < GenGFX940 && v.a == elemF16:
+		vFlush4(c, &v.offsets[g], a, b, stride)
+		return true
+	case gen < GenGFX940:
+		vFlush4BF16(c, &v.offsets[g], a, b, stride)
+		return true
+	case v.a == elemF16:
+		return !vTruncate8(c, &v.offsets[g], a, b, stride)
+	default:
+		return !vTruncate8BF16(c, &v.offsets[g], a, b, stride)
+	}
 }
 
 // f32 computes a product of f32 and reports whether it could.

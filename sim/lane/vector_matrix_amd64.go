@@ -21,3 +21,18 @@ func vChain2(c unsafe.Pointer, offsets *[16]int32, a, b unsafe.Pointer, stride u
 
 //go:noescape
 func vChain4(c unsafe.Pointer, offsets *[16]int32, a, b unsafe.Pointer, stride uintptr) bool
+
+//go:noescape
+func vSpreadTruncateBF16(dst unsafe.Pointer, src *Row) bool
+
+//go:noescape
+func vSpreadFlushBF16(dst unsafe.Pointer, src *Row)
+
+//go:noescape
+func vTruncate8BF16(c unsafe.Pointer, offsets *[16]int32, a, b unsafe.Pointer, stride uintptr) bool
+
+//go:noescape
+func vFlush4BF16(c unsafe.Pointer, offsets *[16]int32, a, b unsafe.Pointer, stride uintptr)
+
+//go:noescape
+func vFlushC(dst, src *Row, n int)

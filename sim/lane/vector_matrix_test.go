@@ -7,10 +7,10 @@ import (
 	"pgregory.net/rapid"
 )
 
-// matrixOperand draws an element of A or B: of 16 bits when half, else an f32.
+// matrixOperand draws an f16, or an f32 for other types,
 // spread is how many exponents the values take.
-func matrixOperand(r *rand.Rand, half bool, spread int, special bool) uint32 {
-	if half {
+func matrixOperand(r *rand.Rand, t string, spread int, special bool) uint32 {
+	if t == "f16" {
 		x := r.Uint32()&0x83FF | uint32(max(15-spread/2, 0)+r.IntN(min(spread, 30)))<<10
 		if r.IntN(16) == 0 {
 			x = hard16[r.IntN(len(hard16))]
@@ -20,7 +20,7 @@ func matrixOperand(r *rand.Rand, half bool, spread int, special bool) uint32 {
 		}
 		return x
 	}
-	x := r.Uint32()&0x807FFFFF | uint32(127-spread/2+r.IntN(spread))<<23
+	x := r.Uint32()&0x807FFFFF | uint32(127-spread/2+r.IntN(spread))&0xFF<<23
 	if r.IntN(16) == 0 {
 		x = hard32[r.IntN(len(hard32))]
 	}
@@ -39,12 +39,12 @@ func TestVectorMatrix(t *testing.T) {
 			continue
 		}
 		slow := Kernels[name]
-		half := parseMatrixName(name).bits() == 16
+		typ := parseMatrixName(name).a
 		t.Run(name, func(t *testing.T) {
 			rapid.Check(t, func(t *rapid.T) {
 				r := drawRand(t)
 				gen := rapid.SampledFrom([]Gen{GenGFX908, GenGFX90A, GenGFX940, GenGFX950}).Draw(t, "gen")
-				spread := rapid.SampledFrom([]int{1, 3, 8, 30, 60}).Draw(t, "exponents")
+				spread := rapid.SampledFrom([]int{1, 3, 8, 30, 60, 120}).Draw(t, "exponents")
 				special := rapid.IntRange(0, 7).Draw(t, "special") == 0
 				at := [4]int{40, 0, 4, 20}
 				if rapid.Bool().Draw(t, "overlap") {
@@ -56,19 +56,23 @@ func TestVectorMatrix(t *testing.T) {
 					at[0] = at[3]
 				}
 				var file [64]Row
-				fill := func(rows []Row, half bool, spread int) {
+				fill := func(rows []Row, typ string, spread int) {
 					for i := range rows {
 						for l := range rows[i] {
-							rows[i][l] = matrixOperand(r, half, spread, special)
-							if half {
-								rows[i][l] |= matrixOperand(r, half, spread, special) << 16
+							x := matrixOperand(r, typ, spread, special)
+							switch typ {
+							case "f16":
+								x |= matrixOperand(r, typ, spread, special) << 16
+							case "bf16":
+								x = x>>16 | matrixOperand(r, typ, spread, special)&^0xFFFF
 							}
+							rows[i][l] = x
 						}
 					}
 				}
-				fill(file[at[3]:][:16], false, 2*spread)
-				fill(file[at[1]:][:4], half, spread)
-				fill(file[at[2]:][:4], half, spread)
+				fill(file[at[3]:][:16], "f32", 2*spread)
+				fill(file[at[1]:][:4], typ, spread)
+				fill(file[at[2]:][:4], typ, spread)
 				e := Env{Gen: gen, Mode: 0x2F0}
 				if rapid.IntRange(0, 7).Draw(t, "broadcast") == 0 {
 					e.Blgp, e.Cbsz, e.Abid = uint8(r.IntN(8)), uint8(r.IntN(8)), uint8(r.IntN(8))

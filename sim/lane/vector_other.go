@@ -38,3 +38,10 @@ func vChain2(c unsafe.Pointer, offsets *[16]int32, a, b unsafe.Pointer, stride u
 func vChain4(c unsafe.Pointer, offsets *[16]int32, a, b unsafe.Pointer, stride uintptr) bool {
 	return false
 }
+func vSpreadTruncateBF16(dst unsafe.Pointer, src *Row) bool { return false }
+func vSpreadFlushBF16(dst unsafe.Pointer, src *Row)         {}
+func vTruncate8BF16(c unsafe.Pointer, offsets *[16]int32, a, b unsafe.Pointer, stride uintptr) bool {
+	return false
+}
+func vFlush4BF16(c unsafe.Pointer, offsets *[16]int32, a, b unsafe.Pointer, stride uintptr) {}
+func vFlushC(dst, src *Row, n int)                                                          {}

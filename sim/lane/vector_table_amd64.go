@@ -767,6 +767,51 @@ func vPkFmaF32(d, a, b, c *Row, exec uint64, e *Env)
 //go:noescape
 func vPkMovB32(d, a, b, c *Row, exec uint64, e *Env)
 
+//go:noescape
+func vLdexpF32(d, a, b, c *Row, exec uint64, e *Env)
+
+//go:noescape
+func vLdexpF64(d, a, b, c *Row, exec uint64, e *Env)
+
+//go:noescape
+func vFrexpExpI32F32(d, a, b, c *Row, exec uint64, e *Env)
+
+//go:noescape
+func vFrexpMantF32(d, a, b, c *Row, exec uint64, e *Env)
+
+//go:noescape
+func vFrexpMantF64(d, a, b, c *Row, exec uint64, e *Env)
+
+//go:noescape
+func vDivScaleF32(d, a, b, c *Row, exec uint64, e *Env)
+
+//go:noescape
+func vDivScaleF64(d, a, b, c *Row, exec uint64, e *Env)
+
+//go:noescape
+func vDivFmasF32(d, a, b, c *Row, exec uint64, e *Env)
+
+//go:noescape
+func vDivFmasF64(d, a, b, c *Row, exec uint64, e *Env)
+
+//go:noescape
+func vDivFixupF32(d, a, b, c *Row, exec uint64, e *Env)
+
+//go:noescape
+func vDivFixupF64(d, a, b, c *Row, exec uint64, e *Env)
+
+//go:noescape
+func vExpF32(d, a, b, c *Row, exec uint64, e *Env)
+
+//go:noescape
+func vLogF32(d, a, b, c *Row, exec uint64, e *Env)
+
+//go:noescape
+func vCmpClassF32(a, b *Row, exec uint64, e *Env) uint64
+
+//go:noescape
+func vCmpClassF64(a, b *Row, exec uint64, e *Env) uint64
+
 func portablePkAddI16(d, a, b, c *Row, exec uint64, e *Env) {
 	Kernels["v_pk_add_i16"].Fn(d, a, b, c, exec, e)
 }
@@ -1201,4 +1246,23 @@ var vectorTable = []vectorEntry{
 	{op: "v_pk_mul_f32", fn: vPkMulF32},
 	{op: "v_pk_fma_f32", fn: vPkFmaF32},
 	{op: "v_pk_mov_b32", fn: vPkMovB32},
+	{op: "v_ldexp_f32", fn: vLdexpF32},
+	{op: "v_ldexp_f64", fn: vLdexpF64},
+	{op: "v_frexp_exp_i32_f32", fn: vFrexpExpI32F32},
+	{op: "v_frexp_mant_f32", fn: vFrexpMantF32},
+	{op: "v_frexp_mant_f64", fn: vFrexpMantF64},
+	{op: "v_div_scale_f32", fn: vDivScaleF32},
+	{op: "v_div_scale_f64", fn: vDivScaleF64},
+	{op: "v_div_fmas_f32", fn: vDivFmasF32},
+	{op: "v_div_fmas_f64", fn: vDivFmasF64},
+	{op: "v_div_fixup_f32", fn: vDivFixupF32},
+	{op: "v_div_fixup_f64", fn: vDivFixupF64},
+	{op: "v_exp_f32", fn: vExpF32, cpu: cpuUnfused},
+	{op: "v_exp_legacy_f32", fn: vExpF32, cpu: cpuUnfused},
+	{op: "v_log_f32", fn: vLogF32, cpu: cpuUnfused},
+	{op: "v_log_legacy_f32", fn: vLogF32, cpu: cpuUnfused},
+	{op: "v_cmp_class_f32", cmp: vCmpClassF32},
+	{op: "v_cmpx_class_f32", cmp: vCmpClassF32},
+	{op: "v_cmp_class_f64", cmp: vCmpClassF64},
+	{op: "v_cmpx_class_f64", cmp: vCmpClassF64},
 }

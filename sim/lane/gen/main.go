@@ -16,9 +16,11 @@ import (
 	"fmt"
 	"go/format"
 	"log"
+	"math"
 	"os"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 )
 
@@ -36,6 +38,7 @@ import (
 //	kr        result of a compare
 //	kb        lanes to give up on: any of them active means the portable loop
 //	row(name) the unit's part of a 64-dword table
+//	q(value)  an f64 constant in memory
 //
 // A suffix .y names the lower half of a vector. A bar separates the body of the
 // low from that of the high result, where they differ.
@@ -46,7 +49,7 @@ type kern struct {
 	// consts are dwords, or qwords with a suffix q, broadcast to c0, c1, …
 	consts string
 	flags  string
-	cpu    string // extra feature besides F, BW, DQ, VL: "cd", "popcnt"
+	cpu    string // what else it needs: "cd", "popcnt", "unfused"
 }
 
 // Unit kinds of sources and destinations:
@@ -79,6 +82,7 @@ type kern struct {
 //	badpd     the same for f64
 //	bad       the body computes kb
 //	jump      the body jumps to portable by itself
+//	plain     only when no active lane has its carry-in bit
 //	ci co     carry in and out
 //	linear    qwords in lane order
 //	packed    a VOP3P kernel: clamp goes to the portable one
@@ -181,7 +185,17 @@ func (a *asm) broadcasts(consts string) {
 	}
 }
 
-var word = regexp.MustCompile(`\b(row\(\w+\)|[xyzr]|t[0-7]|c[0-9]|k[56]|ke|ki|ko|kr|kb)(\.y)?\b|row\(\w+\)`)
+// double is the constant of an f64 value.
+func (a *asm) double(value string) string {
+	f, err := strconv.ParseFloat(value, 64)
+	if err != nil {
+		log.Fatal(err)
+	}
+	v := math.Float64bits(f)
+	return a.constant(fmt.Sprintf("vq%016x", v), dwords(uint32(v), uint32(v>>32)))
+}
+
+var word = regexp.MustCompile(`\b(row\(\w+\)|q\([^)]*\)|[xyzr]|t[0-7]|c[0-9]|k[56]|ke|ki|ko|kr|kb)(\.y)?\b|row\(\w+\)|q\([^)]*\)`)
 
 // unit writes a body for chunk i (16 lanes), half h of it when wide.
 func (a *asm) unit(k *kern, body string, i, h int) {
@@ -195,6 +209,8 @@ func (a *asm) unit(k *kern, body string, i, h int) {
 		switch {
 		case strings.HasPrefix(s, "row("):
 			return fmt.Sprintf("%s+%d(SB)", a.constant(s[4:len(s)-1], tables[s[4:len(s)-1]]), 64*i)
+		case strings.HasPrefix(s, "q("):
+			return a.double(s[2:len(s)-1]) + "(SB)"
 		case s == "ke":
 			return fmt.Sprintf("K%d", 1+i)
 		case s == "kr" && !w:
@@ -355,7 +371,7 @@ func (a *asm) args(k *kern) {
 
 // bails tells whether the kernel may hand over to the portable loop.
 func (k *kern) bails() bool {
-	for _, f := range []string{"clamp", "ieee", "ovfl", "nanps", "nanpd", "badps", "badpd", "bad", "jump", "packed"} {
+	for _, f := range []string{"clamp", "ieee", "ovfl", "nanps", "nanpd", "badps", "badpd", "bad", "jump", "packed", "plain"} {
 		if k.has(f) {
 			return true
 		}
@@ -367,6 +383,11 @@ func (k *kern) bails() bool {
 func (a *asm) guard(k *kern) {
 	if k.has("clamp") || k.has("packed") {
 		a.p("CMPB Env_Clamp(R8), $0")
+		a.p("JNE portable")
+	}
+	if k.has("plain") {
+		a.p("MOVQ Env_CarryIn(R8), AX")
+		a.p("TESTQ AX, exec+32(FP)")
 		a.p("JNE portable")
 	}
 	if k.has("ieee") {
@@ -594,6 +615,7 @@ func outputs() map[string][]byte {
 		kernels []kern
 	}{
 		{"int", intKernels}, {"float", floatKernels()}, {"wide", wideKernels}, {"cmp", cmpKernels()}, {"packed", packedKernels()},
+		{"math", append(mathKernels(), classKernels()...)},
 	} {
 		out["vector_"+f.name+"_amd64.s"] = file(f.kernels, nil)
 		all = append(all, f.kernels...)
@@ -630,7 +652,7 @@ func table(all []kern) []byte {
 		}
 		cpu := ""
 		if k.cpu != "" {
-			cpu = ", cpu: " + map[string]string{"cd": "cpuCD", "popcnt": "cpuPopcnt"}[k.cpu]
+			cpu = ", cpu: " + map[string]string{"cd": "cpuCD", "popcnt": "cpuPopcnt", "unfused": "cpuUnfused"}[k.cpu]
 		}
 		for _, op := range strings.Fields(k.ops) {
 			fmt.Fprintf(&b, "{op: %q, %s: %s%s},\n", op, field, k.name(), cpu)

@@ -11,8 +11,12 @@ import "fmt"
 // (gfx90a), and the f32 chain.
 func matrixFile(a *asm) {
 	a.spread()
-	a.truncate()
-	a.flush()
+	a.spreadBF16()
+	a.truncate(false)
+	a.truncate(true)
+	a.flush(false)
+	a.flush(true)
+	a.flushC()
 	a.chain()
 }
 
@@ -67,6 +71,61 @@ func (a *asm) spread() {
 	a.ret()
 }
 
+// bf16Vector loads vector n of an operand of two rows of bf16 pairs as f32.
+func (a *asm) bf16Vector(n, to int) {
+	a.p("VMOVDQU32 %d(SI), Z%d", n/2%2*256+n/4*64, to)
+	if n%2 == 0 {
+		a.p("VPSLLD $16, Z%d, Z%d", to, to)
+	} else {
+		a.p("VPANDD.BCST %s, Z%d, Z%d", a.mem(0xFFFF0000), to, to)
+	}
+}
+
+func (a *asm) spreadBF16() {
+	a.text("Significands and exponents of bf16 operands; whether one is infinite or NaN. Denormals have exponent -126, zeros -4096.", "vSpreadTruncateBF16", 17)
+	a.p("MOVQ dst+0(FP), DI")
+	a.p("MOVQ src+8(FP), SI")
+	a.broadcasts("0x7fffffff 0xffffff82 0xfffff000 0x7f800000")
+	a.p("VPXORD Z0, Z0, Z0")
+	a.p("VPXORD Z5, Z5, Z5")
+	for n := range spreadVectors {
+		a.bf16Vector(n, 1)
+		a.p("VPANDD Z22, Z1, Z2")
+		a.p("VPMAXUD Z2, Z0, Z0")
+		a.p("VGETEXPPS Z1, Z3")
+		a.p("VCVTPS2DQ Z3, Z3")
+		a.p("VPMAXSD Z23, Z3, Z3")
+		a.p("VPTESTNMD Z2, Z2, K1")
+		a.p("VMOVDQA32 Z24, K1, Z3")
+		a.p("VMOVDQU32 Z3, %d(DI)", 64*(n+spreadVectors))
+		a.p("VPSUBD Z3, Z5, Z3")
+		a.p("VCVTDQ2PS Z3, Z3")
+		a.p("VSCALEFPS Z3, Z1, Z1")
+		a.p("VMOVDQU32 Z1, %d(DI)", 64*n)
+	}
+	a.p("VPCMPUD $5, Z25, Z0, K1")
+	a.p("KTESTW K1, K1")
+	a.p("SETNE ret+16(FP)")
+	a.ret()
+
+	a.text("Values of bf16 operands, denormals and zeros as +0.", "vSpreadFlushBF16", 16)
+	a.p("MOVQ dst+0(FP), DI")
+	a.p("MOVQ src+8(FP), SI")
+	a.broadcasts("0x7f800000")
+	for n := range spreadVectors {
+		a.bf16Vector(n, 1)
+		a.p("VPTESTMD Z22, Z1, K1")
+		a.p("VMOVDQA32.Z Z1, K1, Z1")
+		a.p("VMOVDQU32 Z1, %d(DI)", 64*n)
+	}
+	a.ret()
+}
+
+// mem is a dword constant in memory.
+func (a *asm) mem(v uint32) string {
+	return a.constant(fmt.Sprintf("vd%08x", v), dwords(v)) + "(SB)"
+}
+
 // rows begins a loop over 16 rows: R10 becomes the address of the row's columns
 // of C, SI and DX advance through A's two quads.
 func (a *asm) rows() {
@@ -105,8 +164,16 @@ func at(quad0, quad1 string, k, off int) string {
 // truncate is roundSum(truncatedSum) of eight products. Exponents are biased by
 // 127. Products are cut at 24 bits below the highest exponent by the conversion
 // to integers; the rest is roundSum in 64-bit lanes.
-func (a *asm) truncate() {
-	a.text("Adds eight products to 16 rows and columns of C; whether C was infinite or NaN.", "vTruncate8", 41)
+//
+// Products of f16 share one scale. The range of bf16 is that of f32, so each of
+// its products is one of significands with a scale of its own; exponents from
+// 2^127 up are left to the caller like special values.
+func (a *asm) truncate(bf16 bool) {
+	if bf16 {
+		a.text("Adds eight products to 16 rows and columns of C; whether C was infinite or NaN or a product too great.", "vTruncate8BF16", 41)
+	} else {
+		a.text("Adds eight products to 16 rows and columns of C; whether C was infinite or NaN.", "vTruncate8", 41)
+	}
 	const exps = 64 * spreadVectors
 	a.matrixArgs()
 	for k := range 8 {
@@ -119,27 +186,11 @@ func (a *asm) truncate() {
 		a.p("VPADDD Z0, Z%d, Z%d", 24+k, 24+k)
 	}
 	a.p("KXORW K7, K7, K7")
-	mem := func(name string, v uint32) string { return a.constant(name, dwords(v)) + "(SB)" }
 	a.rows()
-	// Z0: highest exponent.
-	a.p("VPADDD.BCST %s, Z24, Z0", at("SI", "DX", 0, exps))
-	a.p("VPADDD.BCST %s, Z25, Z1", at("SI", "DX", 1, exps))
-	for k := 2; k < 8; k++ {
-		a.p("VPADDD.BCST %s, Z%d, Z2", at("SI", "DX", k, exps), 24+k)
-		a.p("VPMAXSD Z2, Z%d, Z%d", k&1, k&1)
-	}
-	a.p("VPMAXSD Z1, Z0, Z0")
-	// Z1: 2^(24-e); any that is finite where all products are zero.
-	a.p("VPMAXSD.BCST %s, Z0, Z1", mem("vd00000040", 64))
-	a.p("VPBROADCASTD %s, Z2", mem("vd00000116", 278))
-	a.p("VPSUBD Z1, Z2, Z1")
-	a.p("VPSLLD $23, Z1, Z1")
-	// Z2: sum of the products.
-	for k := range 8 {
-		t := 3 + k
-		a.p("VMULPS.BCST %s, Z%d, Z%d", at("SI", "DX", k, 0), 16+k, t)
-		a.p("VMULPS Z1, Z%d, Z%d", t, t)
-		a.p("VCVTTPS2DQ Z%d, Z%d", t, t)
+	if bf16 {
+		a.productsBF16(exps)
+	} else {
+		a.productsF16(exps)
 	}
 	for n := 4; n > 0; n /= 2 {
 		for k := range n {
@@ -150,26 +201,26 @@ func (a *asm) truncate() {
 	a.p("VMOVDQU32 (R10), Z4")
 	a.p("VPSLLD $1, Z4, Z5")
 	a.p("VPSRLD $24, Z5, Z5")
-	a.p("VPCMPEQD.BCST %s, Z5, K1", mem("vd000000ff", 255))
+	a.p("VPCMPEQD.BCST %s, Z5, K1", a.mem(255))
 	a.p("KORW K1, K7, K7")
 	a.p("VPTESTMD Z5, Z5, K1")
 	a.p("VPMOVD2M Z4, K2")
-	a.p("VPANDD.BCST %s, Z4, Z6", mem("vd007fffff", 0x7FFFFF))
-	a.p("VPORD.BCST %s, Z6, K1, Z6", mem("vd00800000", 0x800000))
+	a.p("VPANDD.BCST %s, Z4, Z6", a.mem(0x7FFFFF))
+	a.p("VPORD.BCST %s, Z6, K1, Z6", a.mem(0x800000))
 	a.p("VPXORD Z7, Z7, Z7")
 	a.p("VPSUBD Z6, Z7, K2, Z6")
 	a.p("VPADDD Z6, Z6, Z6")
-	a.p("VPMAXUD.BCST %s, Z5, Z5", mem("vd00000001", 1))
+	a.p("VPMAXUD.BCST %s, Z5, Z5", a.mem(1))
 	// Z8: top; Z0, Z5: distances from it; Z6: C aligned.
 	a.p("VPMAXSD Z5, Z0, Z8")
 	a.p("VPSUBD Z0, Z8, Z0")
 	a.p("VPSUBD Z5, Z8, Z5")
 	a.p("VPSRAVD Z5, Z6, Z6")
 	// Z9: the least drop; Z8: exponent field of 2^(top-32) as f64.
-	a.p("VPBROADCASTD %s, Z9", mem("vd00000002", 2))
+	a.p("VPBROADCASTD %s, Z9", a.mem(2))
 	a.p("VPSUBD Z8, Z9, Z9")
 	a.p("VPMAXSD Z7, Z9, Z9")
-	a.p("VPADDD.BCST %s, Z8, Z8", mem("vd00000360", 864))
+	a.p("VPADDD.BCST %s, Z8, Z8", a.mem(864))
 	for h := range 2 {
 		wide := func(from, to int) {
 			y := from
@@ -209,26 +260,95 @@ func (a *asm) truncate() {
 	a.ret()
 }
 
-func (a *asm) flush() {
-	a.text("Adds two sums of four products to 16 rows and columns of C, denormals of C taken as +0.", "vFlush4", 40)
+// productsF16 leaves the cut products in Z3 to Z10 and the highest exponent in Z0.
+func (a *asm) productsF16(exps int) {
+	// Z0: highest exponent.
+	a.p("VPADDD.BCST %s, Z24, Z0", at("SI", "DX", 0, exps))
+	a.p("VPADDD.BCST %s, Z25, Z1", at("SI", "DX", 1, exps))
+	for k := 2; k < 8; k++ {
+		a.p("VPADDD.BCST %s, Z%d, Z2", at("SI", "DX", k, exps), 24+k)
+		a.p("VPMAXSD Z2, Z%d, Z%d", k&1, k&1)
+	}
+	a.p("VPMAXSD Z1, Z0, Z0")
+	// Z1: 2^(24-e); any that is finite where all products are zero.
+	a.p("VPMAXSD.BCST %s, Z0, Z1", a.mem(64))
+	a.p("VPBROADCASTD %s, Z2", a.mem(278))
+	a.p("VPSUBD Z1, Z2, Z1")
+	a.p("VPSLLD $23, Z1, Z1")
+	for k := range 8 {
+		t := 3 + k
+		a.p("VMULPS.BCST %s, Z%d, Z%d", at("SI", "DX", k, 0), 16+k, t)
+		a.p("VMULPS Z1, Z%d, Z%d", t, t)
+		a.p("VCVTTPS2DQ Z%d, Z%d", t, t)
+	}
+}
+
+func (a *asm) productsBF16(exps int) {
+	for k := range 8 {
+		a.p("VPADDD.BCST %s, Z%d, Z%d", at("SI", "DX", k, exps), 24+k, 3+k)
+	}
+	a.p("VPMAXSD Z4, Z3, Z0")
+	a.p("VPMAXSD Z6, Z5, Z1")
+	for k := 4; k < 8; k++ {
+		a.p("VPMAXSD Z%d, Z%d, Z%d", 3+k, k&1, k&1)
+	}
+	a.p("VPMAXSD Z1, Z0, Z0")
+	a.p("VPCMPD.BCST $5, %s, Z0, K1", a.mem(254))
+	a.p("KORW K1, K7, K7")
+	// The scale of a product is 2^(24-e+its exponent), or a tiny one.
+	a.p("VPSUBD.BCST %s, Z0, Z1", a.mem(151))
+	a.p("VPBROADCASTD %s, Z11", a.mem(64))
+	for k := range 8 {
+		t := 3 + k
+		a.p("VPSUBD Z1, Z%d, Z%d", t, t)
+		a.p("VPMAXSD Z11, Z%d, Z%d", t, t)
+		a.p("VPSLLD $23, Z%d, Z%d", t, t)
+		a.p("VMULPS Z%d, Z%d, Z%d", 16+k, t, t)
+		a.p("VMULPS.BCST %s, Z%d, Z%d", at("SI", "DX", k, 0), t, t)
+		a.p("VCVTTPS2DQ Z%d, Z%d", t, t)
+	}
+}
+
+// flush is dotFlush. Sums of products of normal f16 cannot be denormal, those of
+// bf16 are flushed at each step; its C must have been flushed first.
+func (a *asm) flush(bf16 bool) {
+	if bf16 {
+		a.text("Adds two sums of four products to 16 rows and columns of C.", "vFlush4BF16", 40)
+	} else {
+		a.text("Adds two sums of four products to 16 rows and columns of C, denormals of C taken as +0.", "vFlush4", 40)
+	}
 	a.matrixArgs()
 	for k := range 8 {
 		a.p("VMOVDQU32 %s, Z%d", at("R9", "R11", k, 0), 16+k)
 	}
 	a.broadcastTo(24, 0x7F800000)
 	a.broadcastTo(25, 0xFFC00000)
+	a.broadcastTo(26, 0x80000000)
+	result := func(r int) {
+		if bf16 {
+			a.p("VPTESTNMD Z24, Z%d, K1", r)
+			a.p("VPANDD Z26, Z%d, K1, Z%d", r, r)
+		}
+	}
+	add := func(x, y int) {
+		a.p("VADDPS Z%d, Z%d, Z%d", y, x, x)
+		result(x)
+	}
 	a.rows()
 	a.p("VMOVDQU32 (R10), Z0")
-	a.p("VPTESTMD Z24, Z0, K1")
-	a.p("VMOVDQA32.Z Z0, K1, Z0")
+	if !bf16 {
+		a.p("VPTESTMD Z24, Z0, K1")
+		a.p("VMOVDQA32.Z Z0, K1, Z0")
+	}
 	for q := 0; q < 8; q += 4 {
 		for k := q; k < q+4; k++ {
 			a.p("VMULPS.BCST %s, Z%d, Z%d", at("SI", "DX", k, 0), 16+k, 1+k)
+			result(1 + k)
 		}
-		a.p("VADDPS Z%d, Z%d, Z%d", 2+q, 1+q, 1+q)
-		a.p("VADDPS Z%d, Z%d, Z%d", 4+q, 3+q, 3+q)
-		a.p("VADDPS Z%d, Z%d, Z%d", 3+q, 1+q, 1+q)
-		a.p("VADDPS Z%d, Z0, Z0", 1+q)
+		add(1+q, 2+q)
+		add(3+q, 4+q)
+		add(1+q, 3+q)
+		add(0, 1+q)
 	}
 	a.p("VCMPPS $3, Z0, Z0, K1")
 	a.p("VMOVDQA32 Z25, K1, Z0")
@@ -237,8 +357,28 @@ func (a *asm) flush() {
 	a.ret()
 }
 
+func (a *asm) flushC() {
+	a.text("Copies n rows of C, denormals and zeros as +0.", "vFlushC", 24)
+	a.p("MOVQ dst+0(FP), DI")
+	a.p("MOVQ src+8(FP), SI")
+	a.p("MOVQ n+16(FP), CX")
+	a.broadcastTo(24, 0x7F800000)
+	a.WriteString("\nrow:\n")
+	for i := range 4 {
+		a.p("VMOVDQU32 %d(SI), Z0", 64*i)
+		a.p("VPTESTMD Z24, Z0, K1")
+		a.p("VMOVDQA32.Z Z0, K1, Z0")
+		a.p("VMOVDQU32 Z0, %d(DI)", 64*i)
+	}
+	a.p("ADDQ $256, SI")
+	a.p("ADDQ $256, DI")
+	a.p("DECQ CX")
+	a.p("JNZ row")
+	a.ret()
+}
+
 func (a *asm) broadcastTo(reg int, v uint32) {
-	a.p("VPBROADCASTD %s(SB), Z%d", a.constant(fmt.Sprintf("vd%08x", v), dwords(v)), reg)
+	a.p("VPBROADCASTD %s, Z%d", a.mem(v), reg)
 }
 
 // chain handles up to four k with 16 rows of columns each.
