@@ -14,6 +14,7 @@ import (
 const (
 	bundleMagic     = "__CLANG_OFFLOAD_BUNDLE__"
 	compressedMagic = "CCOB"
+	elfMagic        = "\x7fELF"
 	// bundleStep is the alignment at which a linker joins the bundles of
 	// several translation units.
 	bundleStep = 4096
@@ -59,6 +60,20 @@ func (e *BundleEntry) splitEntryID() {
 	e.Triple = strings.TrimRight(e.Triple, "-")
 }
 
+// PrefixSize is how many bytes Recognized needs.
+const PrefixSize = len(bundleMagic)
+
+// Recognized reports whether a file that begins with prefix may be one that
+// List reads, so that a reader can stop early at a file that is not.
+func Recognized(prefix []byte) bool {
+	for _, magic := range []string{elfMagic, bundleMagic, compressedMagic} {
+		if bytes.HasPrefix(prefix, []byte(magic)) {
+			return true
+		}
+	}
+	return false
+}
+
 // List gives everything a file holds: a bare code object, an offload bundle
 // (plain or compressed, or several at 4096-byte steps), or a host executable
 // or object with a .hip_fatbin section.
@@ -66,7 +81,7 @@ func List(data []byte) ([]BundleEntry, error) {
 	switch {
 	case bytes.HasPrefix(data, []byte(bundleMagic)), bytes.HasPrefix(data, []byte(compressedMagic)):
 		return ExtractAll(data)
-	case bytes.HasPrefix(data, []byte("\x7fELF")):
+	case bytes.HasPrefix(data, []byte(elfMagic)):
 		return listELF(data)
 	case bytes.HasPrefix(data, []byte{0x03, 0x02, 0x23, 0x07}):
 		return nil, fmt.Errorf("%w: SPIR-V, which needs a compiler", ErrUnsupported)

@@ -87,7 +87,7 @@ type section struct {
 
 // readELF checks the header and both header tables. It copies nothing.
 func readELF(data []byte) (*elfFile, error) {
-	if len(data) < 4 || string(data[:4]) != "\x7fELF" {
+	if len(data) < 4 || string(data[:4]) != elfMagic {
 		return nil, bad(0, "e_ident", "no ELF magic")
 	}
 	if len(data) < headerSize {

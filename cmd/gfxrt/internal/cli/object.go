@@ -1,10 +1,14 @@
 package cli
 
 import (
+	"bytes"
+	"errors"
 	"fmt"
 	"io"
 	"os"
 	"strings"
+
+	"gfxrt/elf"
 )
 
 // maxObject bounds the files that are read as code objects.
@@ -17,7 +21,17 @@ func readObject(path string) ([]byte, error) {
 		return nil, inputError(err)
 	}
 	defer f.Close()
-	b, err := io.ReadAll(io.LimitReader(f, maxObject+1))
+	prefix := make([]byte, elf.PrefixSize)
+	n, err := io.ReadFull(f, prefix)
+	if err != nil && !errors.Is(err, io.EOF) && !errors.Is(err, io.ErrUnexpectedEOF) {
+		return nil, inputError(err)
+	}
+	if prefix = prefix[:n]; !elf.Recognized(prefix) {
+		// List says what is wrong with it; reading on would not help.
+		_, err := elf.List(prefix)
+		return nil, inputError(fmt.Errorf("%s: %w", path, err))
+	}
+	b, err := io.ReadAll(io.MultiReader(bytes.NewReader(prefix), io.LimitReader(f, maxObject+1)))
 	if err != nil {
 		return nil, inputError(err)
 	}
