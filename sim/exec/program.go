@@ -25,6 +25,7 @@ const (
 	formVCmp                  // cmp(a, b) to a scalar pair
 	formVMask                 // fn(d, a, b) under a mask in a scalar pair
 	formVCarry                // fn with a carry mask out, perhaps one in
+	formVPacked               // fn that applies its own selectors
 	formVFull                 // any VALU instruction with modifiers
 )
 
@@ -74,10 +75,17 @@ type inst struct {
 	_ [16]byte
 }
 
+// selectors are the modifiers that packed kernels apply themselves.
+type selectors struct {
+	opSel, opSelHi, negLo, negHi, abs uint8
+	clamp                             bool
+}
+
 // coldInst is what only some instructions have.
 type coldInst struct {
 	cmp   [2]lane.CmpFn // compares, as inst.fn
 	inner func(w *Wave, in *inst)
+	sel   selectors
 	m     *memOp
 	err   error // why the bytes are not an instruction
 }

@@ -84,12 +84,14 @@ func (w *Wave) run(budget int) int {
 			w.env.CarryOut = 0
 			fn(w.row(in.dst), w.rows(&in.src[0]), w.rows(&in.src[1]), c, w.exec(), &w.env)
 			w.setS64(in.i.SDst, w.env.CarryOut)
+		case formVPacked:
+			e, sel := &w.env, &in.sel
+			e.OpSel, e.OpSelHi, e.NegLo, e.NegHi, e.Abs, e.Clamp = sel.opSel, sel.opSelHi, sel.negLo, sel.negHi, sel.abs, sel.clamp
+			fn(w.row(in.dst), w.rows(&in.src[0]), w.rows(&in.src[1]), w.rows(&in.src[2]), w.exec(), e)
+			e.Clamp = false
 		default:
 			w.at, w.pc = pc, pc+uint32(in.size)
 			w.vfull(in)
-			if w.state != running {
-				break
-			}
 		}
 		if w.state != running {
 			break

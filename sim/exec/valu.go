@@ -83,6 +83,10 @@ var errVectorMask = errors.New("the mask operand is a vector register")
 func (in *inst) vectorForm(plain bool) form {
 	k, i := in.k, in.i
 	maskPair := i.Src[2] < isa.OperandInt
+	if k.Packed && !k.CarryIn && !k.CarryOut && !k.DstIsSrc && k.Cmp == nil && !in.merged && i.Enc == isa.EncVOP3P {
+		in.sel = selectors{i.OpSel, i.OpSelHi, i.Neg, i.NegHi, i.Abs, i.Flags&isa.FlagClamp != 0}
+		return formVPacked
+	}
 	switch {
 	case !plain:
 		return formVFull
