@@ -45,3 +45,12 @@ func vInterleave4(dst unsafe.Pointer, s *Row)
 
 //go:noescape
 func vSignBits(dst, src *Row, clear, flip uint32)
+
+//go:noescape
+func vPermute(d, src, index *Row, srcMask, exec uint64)
+
+//go:noescape
+func vDwordIndex(index, addr *Row, offset uint32)
+
+//go:noescape
+func vField(dst, src *Row, up, down uint32, signed bool)

@@ -26,6 +26,9 @@ func vInterleave2(dst unsafe.Pointer, s *Row)                 {}
 func vInterleave3(dst unsafe.Pointer, s *Row)                 {}
 func vInterleave4(dst unsafe.Pointer, s *Row)                 {}
 func vSignBits(dst, src *Row, clear, flip uint32)             {}
+func vPermute(d, src, index *Row, srcMask, exec uint64)       {}
+func vDwordIndex(index, addr *Row, offset uint32)             {}
+func vField(dst, src *Row, up, down uint32, signed bool)      {}
 func vSpreadTruncate(dst unsafe.Pointer, src *Row) bool       { return false }
 func vSpreadFlush(dst unsafe.Pointer, src *Row)               {}
 func vTruncate8(c unsafe.Pointer, offsets *[16]int32, a, b unsafe.Pointer, stride uintptr) bool {

@@ -13,6 +13,7 @@ func memFile(a *asm) {
 		a.interleave(n)
 	}
 	a.signBits()
+	a.permute64()
 }
 
 func (a *asm) text(doc, name string, args int) {
@@ -241,6 +242,80 @@ func (a *asm) signBits() {
 		a.p("VPANDND %d(SI), Z1, Z0", 64*i)
 		a.p("VPXORD Z2, Z0, Z0")
 		a.p("VMOVDQU32 Z0, %d(DI)", 64*i)
+	}
+	a.ret()
+}
+
+// permute64 exchanges between all lanes.
+func (a *asm) permute64() {
+	a.text("d[l] = src[index[l]%64] in the lanes of exec, where lanes of src outside srcMask count as 0.", "vPermute", 40)
+	a.p("MOVQ d+0(FP), DI")
+	a.p("MOVQ src+8(FP), SI")
+	a.p("MOVQ index+16(FP), DX")
+	a.p("KMOVQ srcMask+24(FP), K1")
+	a.p("KMOVQ exec+32(FP), K2")
+	for i := range 4 {
+		a.p("VMOVDQU32.Z %d(SI), K1, Z%d", 64*i, i)
+		if i < 3 {
+			a.p("KSHIFTRQ $16, K1, K1")
+		}
+	}
+	a.broadcastTo(8, 32)
+	for i := range 4 {
+		a.p("VMOVDQU32 %d(DX), Z4", 64*i)
+		a.p("VPTESTMD Z8, Z4, K3")
+		a.p("VMOVDQA32 Z4, Z%d", 10+i)
+		a.p("VPERMI2D Z3, Z2, Z4")
+		a.p("VPERMI2D Z1, Z0, Z%d", 10+i)
+		a.p("VMOVDQA32 Z4, K3, Z%d", 10+i)
+	}
+	for i := range 4 {
+		a.p("VMOVDQU32 %d(DI), Z4", 64*i)
+		a.p("VMOVDQA32 Z%d, K2, Z4", 10+i)
+		a.p("VMOVDQU32 Z4, %d(DI)", 64*i)
+		if i < 3 {
+			a.p("KSHIFTRQ $16, K2, K2")
+		}
+	}
+	a.ret()
+
+	a.text("index[l] = (addr[l] + offset) / 4.", "vDwordIndex", 20)
+	a.p("MOVQ index+0(FP), DI")
+	a.p("MOVQ addr+8(FP), SI")
+	a.p("MOVL offset+16(FP), AX")
+	a.p("VPBROADCASTD AX, Z0")
+	for i := range 4 {
+		a.p("VPADDD %d(SI), Z0, Z1", 64*i)
+		a.p("VPSRLD $2, Z1, Z1")
+		a.p("VMOVDQU32 Z1, %d(DI)", 64*i)
+	}
+	a.ret()
+
+	a.text("dst = src << up >> down, the second shift arithmetic if signed.", "vField", 25)
+	a.p("MOVQ dst+0(FP), DI")
+	a.p("MOVQ src+8(FP), SI")
+	a.p("MOVL up+16(FP), AX")
+	a.p("VMOVD AX, X0")
+	a.p("MOVL down+20(FP), AX")
+	a.p("VMOVD AX, X1")
+	a.p("MOVBLZX signed+24(FP), AX")
+	for i := range 4 {
+		a.p("VMOVDQU32 %d(SI), Z6", 64*i)
+		a.p("VPSLLD X0, Z6, Z%d", 2+i)
+	}
+	a.p("TESTL AX, AX")
+	a.p("JNE signed")
+	for i := range 4 {
+		a.p("VPSRLD X1, Z%d, Z%d", 2+i, 2+i)
+	}
+	a.p("JMP store")
+	a.WriteString("\nsigned:\n")
+	for i := range 4 {
+		a.p("VPSRAD X1, Z%d, Z%d", 2+i, 2+i)
+	}
+	a.WriteString("\nstore:\n")
+	for i := range 4 {
+		a.p("VMOVDQU32 Z%d, %d(DI)", 2+i, 64*i)
 	}
 	a.ret()
 }
