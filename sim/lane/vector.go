@@ -1,6 +1,9 @@
 package lane
 
-import "sync"
+import (
+	"slices"
+	"sync"
+)
 
 //go:generate go run ./gen
 
@@ -44,7 +47,7 @@ var vectorKernels = sync.OnceValue(func() map[string]Kernel {
 		return m
 	}
 	have, _ := hostVector()
-	for _, v := range vectorTable {
+	for _, v := range slices.Concat(vectorTable, vmathTable) {
 		k, ok := Kernels[v.op]
 		if !ok {
 			panic("lane: vector kernel for unknown " + v.op)

@@ -3,6 +3,7 @@ package lane
 import (
 	"math/rand/v2"
 	"testing"
+	"unsafe"
 )
 
 // BenchmarkVector times one instruction over 64 lanes, portable and vector.
@@ -27,25 +28,74 @@ func BenchmarkVector(b *testing.B) {
 				k    Kernel
 			}{"vector", fast})
 		}
+		file := alignedRows(10)
 		r := rand.New(rand.NewPCG(1, 1))
-		var v vectorCase
-		v.fill(r, &slow)
-		for i := range v.file {
-			for l := range v.file[i] {
-				v.file[i][l] = 0x3C003C00 + r.Uint32N(1<<24) // f16 pairs, and f32 and f64 near 2^-7
+		for i := range file {
+			for l := range file[i] {
+				file[i][l] = 0x3C003C00 + r.Uint32N(1<<24) // f16 pairs, and f32 and f64 near 2^-7
 			}
 		}
 		if name == "v_perm_b32" {
-			Splat(&v.file[6], 0x0C010500)
+			Splat(&file[6], 0x0C010500)
 		}
-		v.at, v.exec, v.env = [4]int{0, 2, 4, 6}, ^uint64(0), Env{Mode: 0x2F0, OpSelHi: 7}
+		e := &Env{Mode: 0x2F0, OpSelHi: 7}
+		d, x, y, z := &file[0], &file[2], &file[4], &file[6]
 		for _, k := range kernels {
 			b.Run(name+"/"+k.name, func(b *testing.B) {
+				if fn := k.k.Cmp; fn != nil {
+					for b.Loop() {
+						fn(x, y, ^uint64(0), e)
+					}
+					return
+				}
 				for b.Loop() {
-					v.run(&k.k)
+					k.k.Fn(d, x, y, z, ^uint64(0), e)
 				}
 			})
 		}
+	}
+}
+
+// alignedRows returns n rows that begin on 64 bytes, as the rows of a wave do.
+func alignedRows(n int) []Row {
+	buf := make([]byte, n*256+64)
+	p := unsafe.Pointer(&buf[0])
+	return unsafe.Slice((*Row)(unsafe.Add(p, -uintptr(p)&63)), n)
+}
+
+// BenchmarkVectorRows times the helpers of memory and cross-lane instructions.
+func BenchmarkVectorRows(b *testing.B) {
+	rows := alignedRows(16)
+	addr := (*[64]uint64)(unsafe.Pointer(&rows[8]))
+	for l := range 64 {
+		addr[l] = 0x1000 + uint64(l)*4
+		rows[4][l] = uint32(l) * 4
+		rows[5][l] = uint32(l) * 12 & 0xFFF
+	}
+	lds := make([]byte, 65536)
+	for _, tc := range []struct {
+		name string
+		f    func()
+	}{
+		{"splat", func() { SplatRow(&rows[0], 1) }},
+		{"addresses", func() { Addresses(addr, &rows[0], &rows[1], 4) }},
+		{"consecutive", func() { Consecutive(addr, 4) }},
+		{"all within", func() { AllWithin(addr, ^uint64(0), 0x1000, 0x1000) }},
+		{"gather lds, run", func() { GatherLDS32(&rows[0], lds, &rows[4], 0, ^uint64(0)) }},
+		{"gather lds, strided", func() { GatherLDS32(&rows[0], lds, &rows[5], 0, ^uint64(0)) }},
+		{"deinterleave 2", func() { Deinterleave(&rows[0], unsafe.Pointer(&lds[0]), 2, ^uint64(0)) }},
+		{"deinterleave 3", func() { Deinterleave(&rows[0], unsafe.Pointer(&lds[0]), 3, ^uint64(0)) }},
+		{"deinterleave 4", func() { Deinterleave(&rows[0], unsafe.Pointer(&lds[0]), 4, ^uint64(0)) }},
+		{"interleave 4", func() { Interleave(unsafe.Pointer(&lds[0]), &rows[0], 4) }},
+		{"dpp", func() { DPPRow(&rows[0], &rows[1], 1, ^uint64(0), 0x111, 15, 15, true) }},
+		{"bpermute", func() { BpermuteRow(&rows[0], &rows[4], &rows[1], 0, ^uint64(0), 64) }},
+		{"sdwa", func() { SDWARow(&rows[0], &rows[1], 5, false) }},
+	} {
+		b.Run(tc.name, func(b *testing.B) {
+			for b.Loop() {
+				tc.f()
+			}
+		})
 	}
 }
 

@@ -4,7 +4,9 @@ import (
 	"fmt"
 	"maps"
 	"math/rand/v2"
+	"reflect"
 	"slices"
+	"strings"
 	"testing"
 
 	"pgregory.net/rapid"
@@ -232,15 +234,19 @@ func TestVectorKernelsEqualPortable(t *testing.T) {
 		if fast.Matrix {
 			continue // see TestVectorMatrix
 		}
+		if fast.CmpX {
+			// One kernel serves both forms; the executor writes EXEC.
+			if other := vector[strings.Replace(name, "cmpx", "cmp", 1)]; reflect.ValueOf(fast.Cmp).Pointer() == reflect.ValueOf(other.Cmp).Pointer() {
+				continue
+			}
+		}
 		t.Run(name, func(t *testing.T) {
 			rapid.Check(t, func(t *rapid.T) {
-				r := rand.New(rand.NewPCG(rapid.Uint64().Draw(t, "seed"), 0))
+				r := drawRand(t)
 				var v vectorCase
-				for range 4 {
-					v.fill(r, &slow)
-					if s := v.differ(&fast, &slow); s != "" {
-						t.Fatal(s)
-					}
+				v.fill(r, &slow)
+				if s := v.differ(&fast, &slow); s != "" {
+					t.Fatal(s)
 				}
 			})
 		})

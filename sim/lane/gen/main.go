@@ -142,6 +142,8 @@ func (k *kern) portable() string {
 type asm struct {
 	bytes.Buffer
 	data map[string][]byte // of the constants used
+	// whole tells that stores need no merge: EXEC is full.
+	whole bool
 }
 
 func (a *asm) p(format string, args ...any) { fmt.Fprintf(a, "\t"+format+"\n", args...) }
@@ -307,6 +309,10 @@ func (a *asm) load(k *kern, i int) {
 // merge stores the vector of chunk i to row n of the destination under EXEC. A
 // full store, unlike a masked one, forwards to a load that follows.
 func (a *asm) merge(reg, i, n int) {
+	if a.whole {
+		a.p("VMOVDQU32 Z%d, %d(DI)", reg, 64*i+256*n)
+		return
+	}
 	a.p("VMOVDQU32 %d(DI), Z13", 64*i+256*n)
 	a.p("VMOVDQA32 Z%d, K%d, Z13", reg, 1+i)
 	a.p("VMOVDQU32 Z13, %d(DI)", 64*i+256*n)
@@ -470,12 +476,18 @@ func (a *asm) kernel(k *kern) {
 		a.p("JEQ nans")
 		a.WriteString("\nstore:\n")
 	}
-	for i := range 4 {
-		a.store(k, i)
+	a.p("CMPQ BX, $-1")
+	a.p("JNE merge")
+	for _, a.whole = range []bool{true, false} {
+		if !a.whole {
+			a.WriteString("\nmerge:\n")
+		}
+		for i := range 4 {
+			a.store(k, i)
+		}
+		a.carryOut(k)
+		a.ret()
 	}
-	a.carryOut(k)
-	a.p("VZEROUPPER")
-	a.p("RET")
 	if lenient {
 		a.WriteString("\nnans:\n")
 		a.p("KXORW K0, K0, K0")
