@@ -53,56 +53,6 @@ func rcp(v float64) float64 { return 1 / v }
 // rsq of -0 is -inf.
 func rsq(v float64) float64 { return 1 / math.Sqrt(v) }
 
-func log2(v float64) float64 {
-	if v == 0 {
-		return math.Inf(-1)
-	}
-	return math.Log2(v)
-}
-
-// exp2 keeps away from float64's own range so that a tiny result still rounds
-// as nonzero.
-func exp2(v float64) float64 {
-	if !math.IsInf(v, 0) {
-		v = min(max(v, -900), 900)
-	}
-	return math.Exp2(v)
-}
-
-// sinTurns is sin(2πv). Multiples of a quarter turn are exact, and the zeros
-// of whole and half turns are +0 except at v = -0 (V_SIN_F32(0xff7fffff) is
-// +0). The reduction is exact.
-func sinTurns(v float64) float64 {
-	if v == 0 {
-		return v
-	}
-	return quadrant(v, 0)
-}
-
-func cosTurns(v float64) float64 { return quadrant(v, 1) }
-
-// quadrant is the sine of v turns plus k quarter turns.
-func quadrant(v float64, k int) float64 {
-	if math.IsInf(v, 0) {
-		return math.NaN()
-	}
-	v -= math.Floor(v) // [0, 1]
-	q := math.Floor(v*4 + 0.5)
-	r := (v - q/4) * (2 * math.Pi) // within an eighth turn of the quarter
-	var s float64
-	switch (int(q) + k) & 3 {
-	case 0:
-		s = math.Sin(r)
-	case 1:
-		s = math.Cos(r)
-	case 2:
-		s = -math.Sin(r)
-	default:
-		s = -math.Cos(r)
-	}
-	return s + 0 // no -0
-}
-
 // trigRange reports whether v is a valid source of sin and cos. Before gfx940
 // the domain is [-256, 256] turns and what lies outside counts as 0 (Vega ISA,
 // V_SIN_F32; LLVM's FeatureTrigReducedRange); later the full range is supported

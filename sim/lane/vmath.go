@@ -1,0 +1,3 @@
+package lane
+
+//go:generate go run ./vmathgen

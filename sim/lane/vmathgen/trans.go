@@ -1,0 +1,153 @@
+package main
+
+// transKernel is an f32 function computed in f64. The operations and their order
+// are those of trans_poly.go, whose tables these kernels read.
+//
+// Registers: Z0 the source, Z1 the same with denormals flushed or numbers outside
+// the domain replaced, then the result; K5 and K6 masks of dwords. Each half of
+// eight lanes has its value in f64 in Z2 or Z3 and its result there, its own
+// temporaries among Z4 to Z13, and a mask, K5 or K6. Z14 and Z16 to Z31 hold
+// constants, Z15 the bits that quiet a NaN.
+type transKernel struct {
+	name, ops string
+	prepare   func(a *asm)                                 // constants to registers
+	source    func(a *asm)                                 // Z1 of Z0
+	half      func(a *asm, v, t0, t1, t2 string, k string) // v of v
+	result    func(a *asm)                                 // special results in Z1
+}
+
+var transKernels = []transKernel{
+	{"vmExpF32", "v_exp_f32 v_exp_legacy_f32", expPrepare, flushSource, expHalf, flushResult},
+	{"vmLogF32", "v_log_f32 v_log_legacy_f32", logPrepare, flushSource, logHalf, logResult},
+	{"vmSinF32", "v_sin_f32", trigPrepare, trigSource, func(a *asm, v, t0, t1, t2, k string) { trigHalf(a, v, t0, t1, t2, k, false) },
+		func(a *asm) {
+			trigResult(a)
+			a.p("VPTESTNMD.BCST %s, Z0, K5; VMOVDQA32 Z0, K5, Z1", a.d(0x7FFFFFFF))
+		}},
+	{"vmCosF32", "v_cos_f32", trigPrepare, trigSource, func(a *asm, v, t0, t1, t2, k string) { trigHalf(a, v, t0, t1, t2, k, true) }, trigResult},
+}
+
+func (a *asm) trans(k transKernel) {
+	a.text(k.ops, k.name, 48)
+	a.p("MOVQ d+0(FP), DI; MOVQ a+8(FP), SI; KMOVQ exec+32(FP), K1; MOVQ e+40(FP), R8")
+	a.p("KSHIFTRQ $16, K1, K2; KSHIFTRQ $32, K1, K3; KSHIFTRQ $48, K1, K4")
+	// MODE.IEEE is bit 9; the quiet bit of an f32 is bit 22.
+	a.p("MOVL Env_Mode(R8), AX; ANDL $0x200, AX; SHLL $13, AX; VPBROADCASTD AX, Z15")
+	k.prepare(a)
+	for i := range 4 {
+		a.p("VMOVDQU32 %d(SI), Z0", 64*i)
+		k.source(a)
+		a.p("VEXTRACTF64X4 $1, Z1, Y3; VCVTPS2PD Y1, Z2; VCVTPS2PD Y3, Z3")
+		k.half(a, "Z2", "Z4", "Z5", "Z6", "K5")
+		k.half(a, "Z3", "Z8", "Z9", "Z10", "K6")
+		a.p("VCVTPD2PS Z2, Y1; VCVTPD2PS Z3, Y3; VINSERTF64X4 $1, Y3, Z1, Z1")
+		k.result(a)
+		a.p("VCMPPS $3, Z0, Z0, K5; VPORD Z15, Z0, K5, Z1")
+		a.p("VMOVDQU32 %d(DI), Z0; VMOVDQA32 Z1, K%d, Z0; VMOVDQU32 Z0, %d(DI)", 64*i, 1+i, 64*i)
+	}
+	a.ret()
+}
+
+// flushSource replaces denormals by zeros of their sign.
+func flushSource(a *asm) {
+	a.p("VMOVDQA32 Z0, Z1; VPTESTNMD.BCST %s, Z0, K5; VPANDD.BCST %s, Z0, K5, Z1", a.d(0x7F800000), a.d(0x80000000))
+}
+
+func flushResult(a *asm) {
+	a.p("VPTESTNMD.BCST %s, Z1, K5; VPANDD.BCST %s, Z1, K5, Z1", a.d(0x7F800000), a.d(0x80000000))
+}
+
+// table loads the sixteen numbers of a Go variable to two registers.
+func (a *asm) table(name string, reg int) {
+	a.p("VMOVUPD ·%s+0(SB), Z%d; VMOVUPD ·%s+64(SB), Z%d", name, reg, name, reg+1)
+}
+
+// polynomial broadcasts the coefficients of a Go variable to registers.
+func (a *asm) polynomial(name string, n, reg int) {
+	for i := range n {
+		a.p("VBROADCASTSD ·%s+%d(SB), Z%d", name, 8*i, reg+i)
+	}
+}
+
+// horner leaves the polynomial of n coefficients from register reg, at x, in p.
+func (a *asm) horner(n, reg int, x, p string) {
+	a.p("VMOVAPD Z%d, %s", reg+n-1, p)
+	for i := n - 2; i >= 0; i-- {
+		a.p("VFMADD213PD Z%d, %s, %s", reg+i, x, p)
+	}
+}
+
+func expPrepare(a *asm) {
+	a.table("exp2Table", 16)
+	a.polynomial("exp2Poly", 7, 18)
+	for i, v := range []uint64{0x408C200000000000, 0xC08C200000000000, 0x42F8000000000000} { // ±900 and exp2Shift
+		a.p("VBROADCASTSD %s, Z%d", a.q(v), 25+i)
+	}
+}
+
+func expHalf(a *asm, v, s, t, p string, _ string) {
+	a.p("VMINPD Z25, %s, %s; VMAXPD Z26, %s, %s", v, v, v, v)
+	a.p("VADDPD Z27, %s, %s; VSUBPD Z27, %s, %s; VSUBPD %s, %s, %s", v, s, s, t, t, v, v)
+	a.p("VPERMI2PD Z17, Z16, %s", s)
+	a.horner(7, 18, v, p)
+	a.p("VMULPD %s, %s, %s; VSCALEFPD %s, %s, %s", s, p, p, t, p, v)
+}
+
+func logPrepare(a *asm) {
+	a.table("log2Recip", 16)
+	a.table("log2Table", 18)
+	a.polynomial("log2Poly", 9, 20)
+	a.p("VBROADCASTSD %s, Z29", a.q(0xBFF0000000000000)) // -1
+}
+
+// logHalf gives -inf and +inf for zero and infinity by themselves.
+func logHalf(a *asm, v, k, j, p string, _ string) {
+	a.p("VGETEXPPD %s, %s; VGETMANTPD $0, %s, %s", v, k, v, v)
+	a.p("VPSRLQ $48, %s, %s; VMOVDQA64 %s, %s", v, j, j, p)
+	a.p("VPERMI2PD Z19, Z18, %s; VPERMI2PD Z17, Z16, %s", j, p)
+	a.p("VFMADD213PD Z29, %s, %s; VADDPD %s, %s, %s", p, v, j, k, k)
+	a.horner(9, 20, v, p)
+	a.p("VFMADD213PD %s, %s, %s; VMOVAPD %s, %s", k, v, p, p, v)
+}
+
+func logResult(a *asm) {
+	a.p("VPTESTMD.BCST %s, Z0, K5; VPTESTMD.BCST %s, Z0, K5, K5; VPBROADCASTD %s, K5, Z1",
+		a.d(0x80000000), a.d(0x7F800000), a.d(0xFFC00000)) // below zero
+}
+
+// trigPrepare puts into BX and Z14 the largest magnitude of a source: 256 before
+// gfx940, then any finite one.
+func trigPrepare(a *asm) {
+	a.polynomial("sinPoly", 7, 16)
+	a.polynomial("cosPoly", 7, 23)
+	a.p("MOVL $0x43800000, AX; MOVL $0x7F7FFFFF, BX; CMPB Env_Gen(R8), $const_GenGFX940; CMOVLCC BX, AX; VPBROADCASTD AX, Z14")
+	a.p("VBROADCASTSD %s, Z30; VPXORQ Z31, Z31, Z31", a.q(0x3FF0000000000000))
+}
+
+// trigSource zeroes what lies outside the domain, with infinities and NaNs.
+func trigSource(a *asm) {
+	a.p("VPANDD.BCST %s, Z0, Z1; VPCMPUD $2, Z14, Z1, K5; VMOVDQA32.Z Z0, K5, Z1", a.d(0x7FFFFFFF))
+}
+
+func trigHalf(a *asm, v, u, k, s string, m string, cos bool) {
+	a.p("VMULPD.BCST %s, %s, %s; VRNDSCALEPD $8, %s, %s; VCVTPD2QQ %s, %s; VSUBPD %s, %s, %s",
+		a.q(0x4010000000000000), v, v, v, u, v, k, u, v, v)
+	if cos {
+		a.p("VPADDQ.BCST %s, %s, %s", a.q(1), k, k)
+	}
+	a.p("VPTESTMQ.BCST %s, %s, %s; VMULPD %s, %s, %s", a.q(1), k, m, v, v, u)
+	a.p("VBLENDMPD Z29, Z22, %s, %s", m, s)
+	c := map[string]string{"Z6": "Z7", "Z10": "Z11"}[s]
+	for i := 5; i >= 0; i-- {
+		a.p("VBLENDMPD Z%d, Z%d, %s, %s; VFMADD213PD %s, %s, %s", 23+i, 16+i, m, c, c, u, s)
+	}
+	a.p("VMOVAPD Z30, %s, %s; VMULPD %s, %s, %s", m, v, v, s, s)
+	a.p("VPSLLQ $62, %s, %s; VPTERNLOGQ.BCST $0x78, %s, %s, %s", k, k, a.q(1<<63), k, s) // s ^ k&sign
+	a.p("VADDPD Z31, %s, %s", s, v)
+}
+
+// trigResult: infinities give the default NaN.
+func trigResult(a *asm) {
+	a.p("VPANDD.BCST %s, Z0, Z2; VPCMPEQD.BCST %s, Z2, K5; VPBROADCASTD %s, K5, Z1",
+		a.d(0x7FFFFFFF), a.d(0x7F800000), a.d(0xFFC00000))
+}
