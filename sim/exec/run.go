@@ -26,11 +26,11 @@ func (w *Wave) run(budget int) int {
 		in := &prog.insts[pc]
 		f := atomic.LoadUint32(&in.form)
 		if f < formV1 {
-			w.at, w.pc = pc, pc+uint32(in.size)
 			if f == formUndecoded {
 				w.m.cache.decode(prog, pc)
 				continue
 			}
+			w.at, w.pc = pc, pc+uint32(in.size)
 			left--
 			if f == formNop {
 				pc += uint32(in.size)
