@@ -52,7 +52,7 @@ func (w *Wave) runObserved(budget int) int {
 		}
 		in := &prog.insts[pc]
 		if atomic.LoadUint32(&in.form) == formUndecoded {
-			in = w.m.cache.decode(prog, pc)
+			w.m.cache.decode(prog, pc)
 		}
 		snap := w.snapshot(in)
 		ev := TraceEvent{Group: w.m.group, Wave: w.index, PC: prog.base + uint64(pc)*4, Exec: w.exec()}

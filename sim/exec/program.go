@@ -168,37 +168,37 @@ func (c *codeCache) invalidate(va, n uint64) {
 // maxInstBytes is the longest encoding of any family.
 const maxInstBytes = 20
 
-// decode fills the instruction at index i of win.
-func (c *codeCache) decode(win *window, i uint32) *inst {
+// decode fills the instruction at index i of win. It reports false when there
+// is no memory to fetch from; nothing is kept then, as there may be later.
+func (c *codeCache) decode(win *window, i uint32) bool {
 	c.decodeMu.Lock()
 	defer c.decodeMu.Unlock()
 	in := &win.insts[i]
 	if atomic.LoadUint32(&in.form) != formUndecoded {
-		return in
+		return true
 	}
 	va := win.base + uint64(i)*4
+	r := c.space.Find(va)
+	if r == nil {
+		return false
+	}
 	in.size = 1
 	in.coldInst = &coldInst{}
 	f := formRun
-	r := c.space.Find(va)
-	if r == nil {
-		in.run = runFetchFault
+	n := min(r.Size-(va-r.Base), maxInstBytes)
+	var buf [maxInstBytes]byte
+	copy(buf[:n], unsafe.Slice((*byte)(r.Ptr(va-r.Base)), n))
+	d, err := c.target.Decoder.Decode(buf[:n])
+	if err != nil {
+		in.err = fmt.Errorf("%w: % x", err, buf[:min(n, 8)])
+		in.run = runIllegal
 	} else {
-		n := min(r.Size-(va-r.Base), maxInstBytes)
-		var buf [maxInstBytes]byte
-		copy(buf[:n], unsafe.Slice((*byte)(r.Ptr(va-r.Base)), n))
-		d, err := c.target.Decoder.Decode(buf[:n])
-		if err != nil {
-			in.err = fmt.Errorf("%w: % x", err, buf[:min(n, 8)])
-			in.run = runIllegal
-		} else {
-			in.i = &d
-			in.size = d.Size / 4
-			f = c.compile(in)
-		}
+		in.i = &d
+		in.size = d.Size / 4
+		f = c.compile(in)
 	}
 	atomic.StoreUint32(&in.form, f)
-	return in
+	return true
 }
 
 // compile chooses form and functions for a decoded instruction.

@@ -27,7 +27,11 @@ func (w *Wave) run(budget int) int {
 		f := atomic.LoadUint32(&in.form)
 		if f < formV1 {
 			if f == formUndecoded {
-				w.m.cache.decode(prog, pc)
+				if !w.m.cache.decode(prog, pc) {
+					w.at = pc
+					w.fetchFault()
+					break
+				}
 				continue
 			}
 			w.at, w.pc = pc, pc+uint32(in.size)
@@ -180,11 +184,9 @@ func runUnimplemented(w *Wave, in *inst) {
 	w.setFault(device.FaultUnimplemented, -1, 0, fmt.Sprintf("%s has no implementation for %s", in.i.Op, w.m.target.Name))
 }
 
-func runFetchFault(w *Wave, in *inst) {
+func (w *Wave) fetchFault() {
 	va := w.atAddr()
-	// The page may be mapped by the time another wave comes here.
-	atomic.StoreUint32(&in.form, formUndecoded)
-	w.setFault(device.FaultMemory, -1, va, "instruction fetch from "+fmt.Sprintf("%#x: ", va)+w.m.space.Describe(va))
+	w.setFault(device.FaultMemory, -1, va, fmt.Sprintf("instruction fetch from %#x: %s", va, w.m.space.Describe(va)))
 }
 
 // branch continues n dwords after the next instruction.
