@@ -15,15 +15,15 @@ import (
 // float32(x*y): the Go compiler may fuse the two otherwise.
 
 var all = []*Workload{
-	{Name: "vecadd", Kernel: "vecadd", Size: "2^24 f32", Processor: "gfx90a", Grid: dim(1<<24/256, 1), Block: dim(256, 1), prepare: vecadd},
-	{Name: "transpose", Kernel: "transpose", Size: "4096x4096 f32", Processor: "gfx90a", Grid: dim(128, 128), Block: dim(32, 8), prepare: transpose},
-	{Name: "nbody", Kernel: "nbody", Size: "4096 bodies", Processor: "gfx90a", Grid: dim(4096/128, 1), Block: dim(128, 1), prepare: nbody},
-	{Name: "sha256", Kernel: "sha256", Size: "2^16 messages of 100 bytes", Processor: "gfx90a", Grid: dim(1<<16/64, 1), Block: dim(64, 1), prepare: sha},
-	{Name: "mandelbrot", Kernel: "mandelbrot_f", Size: "1024x1024, 256 iterations", Processor: "gfx90a", Grid: dim(128, 128), Block: dim(8, 8), prepare: mandelbrot},
-	{Name: "matmul_tiled", Kernel: "matmul_tiled", Size: "512x512x512 f32", Processor: "gfx90a", Grid: dim(32, 32), Block: dim(16, 16), prepare: matmul},
-	{Name: "softmax", Kernel: "softmax", Size: "4096 rows of 1024 f32", Processor: "gfx90a", Grid: dim(4096, 1), Block: dim(256, 1), prepare: softmax},
-	{Name: "reduce_lds", Kernel: "reduce_lds", Size: "2^24 i32", Processor: "gfx90a", Grid: dim(1024, 1), Block: dim(256, 1), prepare: reduce},
-	{Name: "gemm_f16", Kernel: "gemm_f16", Size: "1024x1024x1024 f16", Processor: "gfx942", Grid: dim(8, 8), Block: dim(256, 1), prepare: gemm},
+	{Name: "vecadd", Kernel: "vecadd", Size: "2^24 f32", Processor: "gfx90a", Grid: dim(1<<24/256, 1), Block: dim(256, 1), Prepare: vecadd},
+	{Name: "transpose", Kernel: "transpose", Size: "4096x4096 f32", Processor: "gfx90a", Grid: dim(128, 128), Block: dim(32, 8), Prepare: transpose},
+	{Name: "nbody", Kernel: "nbody", Size: "4096 bodies", Processor: "gfx90a", Grid: dim(4096/128, 1), Block: dim(128, 1), Prepare: nbody},
+	{Name: "sha256", Kernel: "sha256", Size: "2^16 messages of 100 bytes", Processor: "gfx90a", Grid: dim(1<<16/64, 1), Block: dim(64, 1), Prepare: sha},
+	{Name: "mandelbrot", Kernel: "mandelbrot_f", Size: "1024x1024, 256 iterations", Processor: "gfx90a", Grid: dim(128, 128), Block: dim(8, 8), Prepare: mandelbrot},
+	{Name: "matmul_tiled", Kernel: "matmul_tiled", Size: "512x512x512 f32", Processor: "gfx90a", Grid: dim(32, 32), Block: dim(16, 16), Prepare: matmul},
+	{Name: "softmax", Kernel: "softmax", Size: "4096 rows of 1024 f32", Processor: "gfx90a", Grid: dim(4096, 1), Block: dim(256, 1), Prepare: softmax},
+	{Name: "reduce_lds", Kernel: "reduce_lds", Size: "2^24 i32", Processor: "gfx90a", Grid: dim(1024, 1), Block: dim(256, 1), Prepare: reduce},
+	{Name: "gemm_f16", Kernel: "gemm_f16", Size: "1024x1024x1024 f16", Processor: "gfx942", Grid: dim(8, 8), Block: dim(256, 1), Prepare: gemm},
 }
 
 func dim(x, y uint32) runtime.Dim3 { return runtime.Dim3{X: x, Y: y, Z: 1} }

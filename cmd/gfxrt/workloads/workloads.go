@@ -23,11 +23,11 @@ type Workload struct {
 	// Processor is what the workload runs on when nothing else is asked for.
 	Processor   string
 	Grid, Block runtime.Dim3 // grid in work-groups
-
-	prepare func() *Problem
+	// Prepare makes the inputs and the oracle; every call gives the same.
+	Prepare func() *Problem
 }
 
-// Problem is a workload's inputs and answer. Every call of Prepare gives the same.
+// Problem is a workload's inputs and answer.
 type Problem struct {
 	// Buffers are the first arguments; Scalars, all unsigned 32-bit, follow.
 	Buffers []Buffer
@@ -52,9 +52,6 @@ type Global struct {
 	Name string
 	Data []byte
 }
-
-// Prepare makes the inputs.
-func (w *Workload) Prepare() *Problem { return w.prepare() }
 
 // Object is the committed code object for a processor. Errors wrap
 // fs.ErrNotExist.

@@ -60,6 +60,11 @@ func (c *benchCmd) Run(e *env) error {
 		}
 		list = append(list, w)
 	}
+	return c.measure(e, list)
+}
+
+// measure prints a row for each workload, also for those with a wrong output.
+func (c *benchCmd) measure(e *env, list []*workloads.Workload) error {
 	devices := make([]benchDevice, len(list))
 	for i, w := range list {
 		var err error
@@ -71,23 +76,18 @@ func (c *benchCmd) Run(e *env) error {
 	failed := false
 	for i, w := range list {
 		row, err := c.one(e, w, devices[i])
-		if e.ctx.Err() != nil {
+		switch {
+		case e.ctx.Err() != nil:
 			return interrupted(e.ctx)
-		}
-		if err != nil && (row == nil || !errors.Is(err, workloads.ErrWrong)) {
-			return err
-		}
-		if err != nil {
+		case errors.Is(err, workloads.ErrWrong):
 			report(e.stderr, err)
 			failed = true
+		case err != nil:
+			return err
 		}
 		rows = append(rows, *row)
 	}
-	if c.JSON {
-		if err := writeJSON(e.stdout, rows); err != nil {
-			return err
-		}
-	} else if err := printRows(e, rows); err != nil {
+	if err := c.print(e, rows); err != nil {
 		return err
 	}
 	if failed {
@@ -166,7 +166,10 @@ func (c *benchCmd) one(e *env, w *workloads.Workload, d benchDevice) (row *bench
 	return row, err
 }
 
-func printRows(e *env, rows []benchRow) error {
+func (c *benchCmd) print(e *env, rows []benchRow) error {
+	if c.JSON {
+		return writeJSON(e.stdout, rows)
+	}
 	t := tabwriter.NewWriter(e.stdout, 0, 1, 2, ' ', 0)
 	fmt.Fprintln(t, "NAME\tSIZE\tDEVICE\tTHREADS\tWAVE INSTRUCTIONS\tSECONDS\tM/s\tRUNS\tOUTPUT")
 	for _, r := range rows {
