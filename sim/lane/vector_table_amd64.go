@@ -768,6 +768,36 @@ func vPkFmaF32(d, a, b, c *Row, exec uint64, e *Env)
 func vPkMovB32(d, a, b, c *Row, exec uint64, e *Env)
 
 //go:noescape
+func vFmaMixF32(d, a, b, c *Row, exec uint64, e *Env)
+
+//go:noescape
+func vFmaMixloF16(d, a, b, c *Row, exec uint64, e *Env)
+
+//go:noescape
+func vFmaMixhiF16(d, a, b, c *Row, exec uint64, e *Env)
+
+//go:noescape
+func vDot2F32F16(d, a, b, c *Row, exec uint64, e *Env)
+
+//go:noescape
+func vDot2cF32F16(d, a, b, c *Row, exec uint64, e *Env)
+
+//go:noescape
+func vDot2I32I16(d, a, b, c *Row, exec uint64, e *Env)
+
+//go:noescape
+func vDot2cI32I16(d, a, b, c *Row, exec uint64, e *Env)
+
+//go:noescape
+func vDot4I32I8(d, a, b, c *Row, exec uint64, e *Env)
+
+//go:noescape
+func vDot4cI32I8(d, a, b, c *Row, exec uint64, e *Env)
+
+//go:noescape
+func vDot4U32U8(d, a, b, c *Row, exec uint64, e *Env)
+
+//go:noescape
 func vLdexpF32(d, a, b, c *Row, exec uint64, e *Env)
 
 //go:noescape
@@ -902,6 +932,42 @@ func portablePkFmaF32(d, a, b, c *Row, exec uint64, e *Env) {
 
 func portablePkMovB32(d, a, b, c *Row, exec uint64, e *Env) {
 	Kernels["v_pk_mov_b32"].Fn(d, a, b, c, exec, e)
+}
+
+func portableFmaMixF32(d, a, b, c *Row, exec uint64, e *Env) {
+	Kernels["v_fma_mix_f32"].Fn(d, a, b, c, exec, e)
+}
+
+func portableFmaMixloF16(d, a, b, c *Row, exec uint64, e *Env) {
+	Kernels["v_fma_mixlo_f16"].Fn(d, a, b, c, exec, e)
+}
+
+func portableFmaMixhiF16(d, a, b, c *Row, exec uint64, e *Env) {
+	Kernels["v_fma_mixhi_f16"].Fn(d, a, b, c, exec, e)
+}
+
+func portableDot2F32F16(d, a, b, c *Row, exec uint64, e *Env) {
+	Kernels["v_dot2_f32_f16"].Fn(d, a, b, c, exec, e)
+}
+
+func portableDot2I32I16(d, a, b, c *Row, exec uint64, e *Env) {
+	Kernels["v_dot2_i32_i16"].Fn(d, a, b, c, exec, e)
+}
+
+func portableDot2cI32I16(d, a, b, c *Row, exec uint64, e *Env) {
+	Kernels["v_dot2c_i32_i16"].Fn(d, a, b, c, exec, e)
+}
+
+func portableDot4I32I8(d, a, b, c *Row, exec uint64, e *Env) {
+	Kernels["v_dot4_i32_i8"].Fn(d, a, b, c, exec, e)
+}
+
+func portableDot4cI32I8(d, a, b, c *Row, exec uint64, e *Env) {
+	Kernels["v_dot4c_i32_i8"].Fn(d, a, b, c, exec, e)
+}
+
+func portableDot4U32U8(d, a, b, c *Row, exec uint64, e *Env) {
+	Kernels["v_dot4_u32_u8"].Fn(d, a, b, c, exec, e)
 }
 
 var vectorTable = []vectorEntry{
@@ -1246,6 +1312,16 @@ var vectorTable = []vectorEntry{
 	{op: "v_pk_mul_f32", fn: vPkMulF32},
 	{op: "v_pk_fma_f32", fn: vPkFmaF32},
 	{op: "v_pk_mov_b32", fn: vPkMovB32},
+	{op: "v_fma_mix_f32", fn: vFmaMixF32},
+	{op: "v_fma_mixlo_f16", fn: vFmaMixloF16},
+	{op: "v_fma_mixhi_f16", fn: vFmaMixhiF16},
+	{op: "v_dot2_f32_f16", fn: vDot2F32F16},
+	{op: "v_dot2c_f32_f16", fn: vDot2cF32F16},
+	{op: "v_dot2_i32_i16", fn: vDot2I32I16},
+	{op: "v_dot2c_i32_i16", fn: vDot2cI32I16},
+	{op: "v_dot4_i32_i8", fn: vDot4I32I8},
+	{op: "v_dot4c_i32_i8", fn: vDot4cI32I8},
+	{op: "v_dot4_u32_u8", fn: vDot4U32U8},
 	{op: "v_ldexp_f32", fn: vLdexpF32},
 	{op: "v_ldexp_f64", fn: vLdexpF64},
 	{op: "v_frexp_exp_i32_f32", fn: vFrexpExpI32F32},

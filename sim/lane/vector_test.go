@@ -162,7 +162,7 @@ func (v *vectorCase) fill(r *rand.Rand, k *Kernel) {
 		v.env.OpSel, v.env.OpSelHi = uint8(r.IntN(8)), uint8(r.IntN(8))
 	}
 	if r.IntN(3) == 0 {
-		v.env.NegLo, v.env.NegHi = uint8(r.IntN(8)), uint8(r.IntN(8))
+		v.env.NegLo, v.env.NegHi, v.env.Abs = uint8(r.IntN(8)), uint8(r.IntN(8)), uint8(r.IntN(8))
 	}
 	// Most NaNs would send the whole instruction to the portable loop; thin
 	// them out so that other lanes are tested too.

@@ -37,6 +37,7 @@ import (
 //	ki ko     carry in (32-bit units only) and out
 //	kr        result of a compare
 //	kb        lanes to give up on: any of them active means the portable loop
+//	old       the destination before
 //	row(name) the unit's part of a 64-dword table
 //	q(value)  an f64 constant in memory
 //
@@ -60,6 +61,9 @@ type kern struct {
 //	sx  dword sign-extended to a qword
 //	w   low half of a dword as f16, converted to f32
 //	p   pair of 16-bit integers, halves chosen by op_sel and op_sel_hi
+//	ps  the same of f16, negated
+//	mx  f32, or f16 converted to f32, as a mixed instruction chooses
+//	dn  dword, its sign flipped by neg_lo
 //	ph  pair of f16, chosen and negated, converted to f32; a unit is the pairs of
 //	    8 lanes. As destination: r is converted to f16
 //	rm  the row of two that op_sel chooses
@@ -197,7 +201,7 @@ func (a *asm) double(value string) string {
 	return a.constant(fmt.Sprintf("vq%016x", v), dwords(uint32(v), uint32(v>>32)))
 }
 
-var word = regexp.MustCompile(`\b(row\(\w+\)|q\([^)]*\)|[xyzr]|t[0-7]|c[0-9]|k[56]|ke|ki|ko|kr|kb)(\.y)?\b|row\(\w+\)|q\([^)]*\)`)
+var word = regexp.MustCompile(`\b(row\(\w+\)|q\([^)]*\)|old|[xyzr]|t[0-7]|c[0-9]|k[56]|ke|ki|ko|kr|kb)(\.y)?\b|row\(\w+\)|q\([^)]*\)`)
 
 // unit writes a body for chunk i (16 lanes), half h of it when wide.
 func (a *asm) unit(k *kern, body string, i, h int) {
@@ -213,6 +217,8 @@ func (a *asm) unit(k *kern, body string, i, h int) {
 			return fmt.Sprintf("%s+%d(SB)", a.constant(s[4:len(s)-1], tables[s[4:len(s)-1]]), 64*i)
 		case strings.HasPrefix(s, "q("):
 			return a.double(s[2:len(s)-1]) + "(SB)"
+		case s == "old":
+			return fmt.Sprintf("%d(DI)", 64*i)
 		case s == "ke":
 			return fmt.Sprintf("K%d", 1+i)
 		case s == "kr" && !w:
@@ -256,10 +262,24 @@ func (a *asm) load(k *kern, i int) {
 		case s == "-":
 		case s == "d":
 			a.p("VMOVDQU32 %d(%s), Z%d", at, p, lo)
-		case s == "p", s == "ph":
+		case s == "dn":
+			a.p("VPXORD %d(%s), Z%d, Z%d", at, p, 29+n, lo)
+		case s == "mx":
+			a.p("VMOVDQU32 %d(%s), Z14", at, p)
+			a.p("VPSRLVD Z%d, Z14, Z15", 23+n)
+			a.p("VPMOVDW Z15, Y15")
+			a.p("VCVTPH2PS Y15, Z15")
+			a.p("VMOVDQA32 Z15, K%d, Z14", 5+n)
+			a.p("VPANDD Z%d, Z14, Z14", 26+n)
+			a.p("VPXORD Z%d, Z14, Z%d", 29+n, lo)
+		case s == "p", s == "ps", s == "ph":
 			a.p("VMOVDQU32 %d(%s), Z14", at, p)
 			a.p("VPSHUFB Z%d, Z14, Z%d", 26+n, lo)
 			if s == "p" {
+				break
+			}
+			if s == "ps" {
+				a.p("VPXORD Z%d, Z%d, Z%d", 29+n, lo, lo)
 				break
 			}
 			a.p("VPXORD Z%d, Z%d, Z14", 29+n, lo)
@@ -626,7 +646,7 @@ func outputs() map[string][]byte {
 		name    string
 		kernels []kern
 	}{
-		{"int", intKernels}, {"float", floatKernels()}, {"wide", wideKernels}, {"cmp", cmpKernels()}, {"packed", packedKernels()},
+		{"int", intKernels}, {"float", floatKernels()}, {"wide", wideKernels}, {"cmp", cmpKernels()}, {"packed", append(packedKernels(), mixKernels()...)},
 		{"math", append(mathKernels(), classKernels()...)},
 	} {
 		out["vector_"+f.name+"_amd64.s"] = file(f.kernels, nil)

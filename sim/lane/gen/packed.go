@@ -47,19 +47,24 @@ func (a *asm) selectors(k *kern) {
 	_, src := k.kinds()
 	for n, s := range src {
 		switch s {
-		case "p", "ph":
+		case "p", "ps", "ph":
 			a.bit("Env_OpSel", n, 0, "AX")
 			a.bit("Env_OpSelHi", n, 1, "R9")
 			a.p("ORL R9, AX")
 			a.p("SHLL $4, AX")
 			a.p("LEAQ %s(SB), R9", a.constant("halves", tables["halves"]))
 			a.p("VBROADCASTI32X4 (R9)(AX*1), Z%d", 26+n)
-			if s == "ph" {
+			if s != "p" {
 				a.bit("Env_NegLo", n, 15, "AX")
 				a.bit("Env_NegHi", n, 31, "R9")
 				a.p("ORL R9, AX")
 				a.p("VPBROADCASTD AX, Z%d", 29+n)
 			}
+		case "dn":
+			a.bit("Env_NegLo", n, 31, "AX")
+			a.p("VPBROADCASTD AX, Z%d", 29+n)
+		case "mx":
+			a.mixSelectors(n)
 		case "rm":
 			a.bit("Env_OpSel", n, 8, "AX")
 			a.p("ADDQ AX, %s", sourceRegs[n])
@@ -74,6 +79,24 @@ func (a *asm) selectors(k *kern) {
 			a.p("VPBROADCASTD AX, Z%d", 27+2*n)
 		}
 	}
+}
+
+// mixSelectors prepares source n of a mixed instruction: the shift to its half in
+// Z(23+n), whether it is an f16 in K(5+n), what abs keeps in Z(26+n) and the sign
+// in Z(29+n).
+func (a *asm) mixSelectors(n int) {
+	a.bit("Env_OpSel", n, 4, "AX")
+	a.p("VPBROADCASTD AX, Z%d", 23+n)
+	a.bit("Env_OpSelHi", n, 0, "AX")
+	a.p("NEGL AX")
+	a.p("KMOVW AX, K%d", 5+n)
+	a.bit("Env_NegHi", n, 31, "AX")
+	a.bit("Env_Abs", n, 31, "R9")
+	a.p("ORL R9, AX")
+	a.p("NOTL AX")
+	a.p("VPBROADCASTD AX, Z%d", 26+n)
+	a.bit("Env_NegLo", n, 31, "AX")
+	a.p("VPBROADCASTD AX, Z%d", 29+n)
 }
 
 // bit moves bit n of a byte of Env to bit at of a register.
