@@ -112,6 +112,8 @@ func BenchmarkVectorMatrix(b *testing.B) {
 		{"v_mfma_f32_32x32x8_bf16", GenGFX940},
 		{"v_mfma_f32_32x32x2_f32", GenGFX940},
 		{"v_mfma_f32_16x16x4_f32", GenGFX940},
+		{"v_mfma_f64_16x16x4_f64", GenGFX940},
+		{"v_mfma_i32_32x32x16_i8", GenGFX940},
 	} {
 		s := parseMatrixName(tc.name)
 		c, _, _, _ := s.fillSmall(rand.New(rand.NewPCG(1, 1)))

@@ -3,7 +3,7 @@ package lane
 import "unsafe"
 
 // Matrix instructions on the vector unit: the dense one-block shapes of f16,
-// bf16 and f32. Each runs 16 rows by 16 columns at a time on a copy of C; when it meets
+// bf16, f32, f64 and i8. Each runs 16 rows by 16 columns at a time on a copy of C; when it meets
 // an operand that its kernel does not handle it leaves everything to the portable
 // kernel.
 
@@ -41,21 +41,24 @@ func vectorMatrix(s matrixShape, portable Fn) Fn {
 		reg, lane := s.out(0, i)
 		v.offsets[i/16][i%16] = int32(reg*256 + lane*4)
 	}
+	var run func(d, a, b, c *Row, e *Env) bool
 	switch {
 	case (s.a == elemF16 || s.a == elemBF16) && (s.m == 32 && s.k == 8 || s.m == 16 && s.k == 16):
-		return func(d, a, b, c *Row, exec uint64, e *Env) {
-			if !v.half(d, a, b, c, e) {
-				portable(d, a, b, c, exec, e)
-			}
-		}
+		run = v.half
 	case s.a == elemF32 && (s.m == 32 && s.k == 2 || s.m == 16 && s.k == 4):
-		return func(d, a, b, c *Row, exec uint64, e *Env) {
-			if !v.f32(d, a, b, c, e) {
-				portable(d, a, b, c, exec, e)
-			}
+		run = v.f32
+	case s.a == elemF64 && s.m == 16:
+		run = v.f64
+	case s.a == elemI8 && (s.m == 32 && s.k == 16 || s.m == 16 && s.k == 32):
+		run = v.i8
+	default:
+		return nil
+	}
+	return func(d, a, b, c *Row, exec uint64, e *Env) {
+		if !run(d, a, b, c, e) {
+			portable(d, a, b, c, exec, e)
 		}
 	}
-	return nil
 }
 
 // half computes a product of f16 or bf16 and reports whether it could.
@@ -150,6 +153,49 @@ func (v *vectorShape) f32(d, a, b, c *Row, e *Env) bool {
 			}
 			if nan {
 				return false
+			}
+		}
+	}
+	copy(Rows(d, v.regs), t.c[:])
+	return true
+}
+
+// f64 computes a product of f64 and reports whether it could. BLGP, which negates
+// or does nothing, is left to the portable kernel.
+func (v *vectorShape) f64(d, a, b, c *Row, e *Env) bool {
+	if e.Blgp != 0 {
+		return false
+	}
+	var buf [unsafe.Sizeof(matrixTile{}) + tileAlign]byte
+	t := alignedTile(&buf)
+	vSpreadF64(unsafe.Pointer(&t.a), a)
+	copy(t.c[:], Rows(c, v.regs))
+	if vChainF64(unsafe.Pointer(&t.c), &v.offsets[0], unsafe.Pointer(&t.a), b) {
+		return false
+	}
+	copy(Rows(d, v.regs), t.c[:])
+	return true
+}
+
+// i8 computes a product of i8 and reports whether it could.
+func (v *vectorShape) i8(d, a, b, c *Row, e *Env) bool {
+	if e.Blgp != 0 && e.Gen < GenGFX940 {
+		return false
+	}
+	var buf [unsafe.Sizeof(matrixTile{}) + tileAlign]byte
+	t := alignedTile(&buf)
+	pa, pb := unsafe.Pointer(&t.a), unsafe.Pointer(&t.b)
+	vSpreadI8(pa, a)
+	vSpreadI8(pb, b)
+	copy(t.c[:], Rows(c, v.regs))
+	// Two vectors for each 16 lanes: groups of rows or columns, then of k.
+	const pair = 2 * 64
+	groups := v.m / 16
+	stride := uintptr(groups * pair)
+	for k := 0; k < v.k; k += 16 {
+		for g := range groups {
+			for h := range groups {
+				vProductsI8(unsafe.Add(unsafe.Pointer(&t.c), h*64), &v.offsets[g], unsafe.Add(pa, k/8*pair+g*pair), unsafe.Add(pb, k/8*pair+h*pair), stride)
 			}
 		}
 	}

@@ -36,3 +36,15 @@ func vFlush4BF16(c unsafe.Pointer, offsets *[16]int32, a, b unsafe.Pointer, stri
 
 //go:noescape
 func vFlushC(dst, src *Row, n int)
+
+//go:noescape
+func vSpreadF64(dst unsafe.Pointer, src *Row)
+
+//go:noescape
+func vChainF64(c unsafe.Pointer, offsets *[16]int32, a unsafe.Pointer, b *Row) bool
+
+//go:noescape
+func vSpreadI8(dst unsafe.Pointer, src *Row)
+
+//go:noescape
+func vProductsI8(c unsafe.Pointer, offsets *[16]int32, a, b unsafe.Pointer, stride uintptr)

@@ -30,6 +30,14 @@ func matrixOperand(r *rand.Rand, t string, spread int, special bool) uint32 {
 	return x
 }
 
+// accumulator is the type of C for a type of A.
+func accumulator(typ string) string {
+	if typ == "i8" || typ == "f64" {
+		return typ
+	}
+	return "f32"
+}
+
 // TestVectorMatrix holds the vector form of the matrix kernels to the portable
 // one, bit for bit, for every generation and wherever the operands lie.
 func TestVectorMatrix(t *testing.T) {
@@ -63,6 +71,13 @@ func TestVectorMatrix(t *testing.T) {
 							switch typ {
 							case "f16":
 								x |= matrixOperand(r, typ, spread, special) << 16
+							case "i8":
+								x = r.Uint32()
+							case "f64": // as high dwords
+								x = x&0x800FFFFF | uint32(1023-spread/2+r.IntN(spread))&0x7FF<<20
+								if special {
+									x = r.Uint32()
+								}
 							case "bf16":
 								x = x>>16 | matrixOperand(r, typ, spread, special)&^0xFFFF
 							}
@@ -70,7 +85,7 @@ func TestVectorMatrix(t *testing.T) {
 						}
 					}
 				}
-				fill(file[at[3]:][:16], "f32", 2*spread)
+				fill(file[at[3]:][:16], accumulator(typ), 2*spread)
 				fill(file[at[1]:][:4], typ, spread)
 				fill(file[at[2]:][:4], typ, spread)
 				e := Env{Gen: gen, Mode: 0x2F0}

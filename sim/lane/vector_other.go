@@ -48,3 +48,7 @@ func vTruncate8BF16(c unsafe.Pointer, offsets *[16]int32, a, b unsafe.Pointer, s
 }
 func vFlush4BF16(c unsafe.Pointer, offsets *[16]int32, a, b unsafe.Pointer, stride uintptr) {}
 func vFlushC(dst, src *Row, n int)                                                          {}
+func vSpreadF64(dst unsafe.Pointer, src *Row)                                               {}
+func vChainF64(c unsafe.Pointer, offsets *[16]int32, a unsafe.Pointer, b *Row) bool         { return false }
+func vSpreadI8(dst unsafe.Pointer, src *Row)                                                {}
+func vProductsI8(c unsafe.Pointer, offsets *[16]int32, a, b unsafe.Pointer, stride uintptr) {}

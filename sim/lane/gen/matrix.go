@@ -18,6 +18,8 @@ func matrixFile(a *asm) {
 	a.flush(true)
 	a.flushC()
 	a.chain()
+	a.chainF64()
+	a.bytes()
 }
 
 // spreadVectors is the number of vectors of a spread operand; exponents follow
