@@ -13,8 +13,9 @@ var ErrTruncated = errors.New("truncated instruction")
 var ErrUnknown = errors.New("unknown encoding")
 
 // ErrUnsupported reports an instruction that the target has and this package does
-// not decode: image instructions (MIMG).
-var ErrUnsupported = errors.New("image instruction not supported")
+// not decode: those of graphics, which are image instructions, parameter
+// interpolation and exports.
+var ErrUnsupported = errors.New("graphics instruction not supported")
 
 // ErrTarget reports a processor that has no decoder.
 var ErrTarget = errors.New("no decoder for target")
@@ -22,8 +23,8 @@ var ErrTarget = errors.New("no decoder for target")
 // Decoder decodes the instructions of one target. It is immutable and safe for
 // concurrent use.
 type Decoder struct {
-	t     *tables
-	gfx94 bool // gfx940 and later: sc0, sc1, nt; SCRATCH without an address
+	t *tables
+	features
 }
 
 // NewDecoder returns the decoder of a processor, named without features
@@ -33,7 +34,7 @@ func NewDecoder(target string) (*Decoder, error) {
 	if t == nil {
 		return nil, fmt.Errorf("%w %q", ErrTarget, target)
 	}
-	return &Decoder{t: t, gfx94: target == "gfx942"}, nil
+	return &Decoder{t: t, features: featuresOf[target]}, nil
 }
 
 // Target returns the processor's name.
@@ -86,6 +87,7 @@ func (d *Decoder) decode(code []byte, in *Inst) status {
 	}
 	in.Dst, in.SDst = OperandNone, OperandNone
 	in.Src = [4]Operand{OperandNone, OperandNone, OperandNone, OperandNone}
+	in.Scale = [2]Operand{OperandNone, OperandNone}
 	s.family()
 	if s.status == decoded && int(in.Size) > len(code) {
 		return truncated
@@ -125,11 +127,11 @@ func (s *state) family() {
 	case w>>30 == 2:
 		s.sop(w)
 	default:
-		if w>>26 != 0x35 { // VINTRP
-			s.long(w)
+		if w>>26 == 0x35 {
+			s.start(EncVINTRP, s.d.t.vintrp, w>>16&3, 0)
 			return
 		}
-		s.fail()
+		s.long(w)
 	}
 }
 
@@ -149,6 +151,10 @@ func (s *state) long(w uint32) {
 		} else {
 			s.vop3()
 		}
+	case 0x31: // EXP
+		if s.status = unsupported; s.d.gfx90a {
+			s.status = unknown
+		}
 	case 0x36:
 		s.ds()
 	case 0x37:
@@ -158,11 +164,7 @@ func (s *state) long(w uint32) {
 	case 0x3a:
 		s.mtbuf()
 	case 0x3c:
-		if _, f := lookup(s.d.t.mimg, s.bits(18, 7)); f == nil {
-			s.fail()
-		} else {
-			s.status = unsupported
-		}
+		s.start(EncMIMG, s.d.t.mimg, s.bits(18, 7), 0)
 	default:
 		s.fail()
 	}
@@ -174,6 +176,10 @@ func (s *state) start(enc Enc, t []entry, opcode uint32, fixed uint64) bool {
 	op, f := lookup(t, opcode)
 	if f == nil {
 		s.fail()
+		return false
+	}
+	if f.graphics {
+		s.status = unsupported
 		return false
 	}
 	s.in.Op, s.in.Enc, s.in.opcode, s.form = op, enc, uint16(opcode), f

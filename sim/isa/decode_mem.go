@@ -61,7 +61,7 @@ func (s *state) ds() {
 	}
 	in, f := s.in, s.form
 	s.flag(16, FlagGDS)
-	acc := s.bit(25)
+	acc := s.bit(25) && s.d.gfx90a
 	if f.dst.width > 0 {
 		s.setDst(s.data(acc, s.bits(56, 8), f.dst.width), f.dst.width)
 	}
@@ -133,8 +133,12 @@ func (s *state) flat() {
 	}
 	s.flag(16, FlagGLC)
 	s.flag(17, FlagSLC)
-	s.flag(25, FlagSCC)
+	s.flagShown(25, FlagSCC)
 	acc := s.bit(55)
+	if acc && !s.d.gfx90a { // NV, which LLVM does not know
+		s.fail()
+		return
+	}
 	switch {
 	case in.Flags&FlagLDS != 0:
 		if acc { // no data register
@@ -213,7 +217,7 @@ func (s *state) mubuf() {
 		s.w &= s.form.show
 	}
 	s.flag(14, FlagGLC)
-	s.flag(15, FlagSCC)
+	s.flagShown(15, FlagSCC)
 	s.flag(16, FlagLDS)
 	s.flag(17, FlagSLC)
 	s.buffer()
@@ -224,7 +228,7 @@ func (s *state) mtbuf() {
 		return
 	}
 	s.flag(14, FlagGLC)
-	s.flag(53, FlagSCC)
+	s.flagShown(53, FlagSCC)
 	s.flag(54, FlagSLC)
 	s.in.Format = uint8(s.bits(19, 4) | s.bits(23, 3)<<4)
 	s.buffer()
@@ -244,7 +248,12 @@ func (s *state) buffer() {
 		return
 	}
 	if f.dst.width > 0 && in.Flags&FlagLDS == 0 {
-		s.setDst(s.data(s.bit(55), s.bits(40, 8), f.dst.width), f.dst.width)
+		width := f.dst.width
+		if s.bit(55) && !s.d.gfx90a { // one more dword for the status
+			in.Flags |= FlagTFE
+			width++
+		}
+		s.setDst(s.data(s.bit(55) && s.d.gfx90a, s.bits(40, 8), width), width)
 	}
 	if width := uint8(s.bits(12, 1) + s.bits(13, 1)); width > 0 {
 		s.setSrc(0, s.vgpr(s.bits(32, 8), width), width)

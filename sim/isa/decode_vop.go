@@ -1,5 +1,7 @@
 package isa
 
+import "encoding/binary"
+
 const (
 	srcSDWA = 249
 	srcDPP  = 250
@@ -154,7 +156,8 @@ func (s *state) dpp() {
 	in.Src[0] = s.vgpr(s.bits(32, 8), in.SrcWords[0])
 	ctrl := s.bits(40, 9)
 	double := in.DstWords == 2 && in.Base != EncVOPC || in.SrcWords[0] == 2 || in.SrcWords[1] == 2
-	if !dppCtrlKnown(ctrl) || double && ctrl < 0x150 { // 64-bit ALU: row_newbcast only
+	// gfx90a and later: row_newbcast, and nothing else for the 64-bit ALU.
+	if !dppCtrlKnown(ctrl) || ctrl >= 0x150 && !s.d.gfx90a || double && ctrl < 0x150 && s.d.gfx90a {
 		s.fail()
 		return
 	}
@@ -178,6 +181,10 @@ func (s *state) vop3() {
 	if f.sdst.width > 0 {
 		s.setSDst(s.sreg(s.bits(8, 7), 2), 2)
 	} else {
+		if bitop3(in.Op) {
+			s.bitop3()
+			return
+		}
 		in.Abs = uint8(s.shown(8, 3))
 		in.OpSel = uint8(s.shown(11, 4))
 	}
@@ -185,6 +192,16 @@ func (s *state) vop3() {
 	s.flagShown(15, FlagClamp)
 	in.OMod = uint8(s.shown(59, 2))
 	in.Neg = uint8(s.shown(61, 3))
+}
+
+// bitop3 reports the three-input logic operations, whose truth table lies in the
+// fields of the modifiers that they do not have.
+func bitop3(op Op) bool { return op == VBitop3B16 || op == VBitop3B32 }
+
+func (s *state) bitop3() {
+	s.in.Imm = uint16(s.bits(59, 2)<<6 | s.bits(8, 3)<<3 | s.bits(61, 3))
+	s.in.OpSel = uint8(s.shown(11, 4))
+	s.vop3Sources()
 }
 
 // shown returns the bits of a field that mean something to this opcode.
@@ -213,13 +230,16 @@ func (s *state) vop3p() {
 		return
 	}
 	in, f := s.in, s.form
+	if in.Op == VMfmaLdScaleB32 && len(s.code) >= 16 && s.scaled() {
+		return
+	}
 	if f.matrix {
 		s.mai()
 		return
 	}
 	if f.dst.file == fileAGPR {
 		s.setDst(s.agpr(s.bits(0, 8), 1), 1)
-	} else {
+	} else if f.dst.width > 0 {
 		s.setDst(s.vgpr(s.bits(0, 8), f.dst.width), f.dst.width)
 	}
 	if f.src[0].file == fileAGPR { // v_accvgpr_read_b32
@@ -243,12 +263,70 @@ func (s *state) vop3p() {
 
 // mix reports the mixed-precision FMA instructions, whose neg_hi field is abs and
 // whose op_sel_hi chooses the source format.
-func mix(op Op) bool { return op == VFmaMixF32 || op == VFmaMixloF16 || op == VFmaMixhiF16 }
+func mix(op Op) bool {
+	switch op {
+	case VFmaMixF32, VFmaMixloF16, VFmaMixhiF16, VMadMixF32, VMadMixloF16, VMadMixhiF16:
+		return true
+	}
+	return false
+}
+
+// scaled decodes a scaled matrix instruction: v_mfma_ld_scale_b32 followed by the
+// matrix operation, in one. It reports false when another instruction follows.
+func (s *state) scaled() bool {
+	prefix := s.w
+	next := binary.LittleEndian.Uint64(s.code[8:])
+	opcode := uint32(next >> 16 & 0x7f)
+	op, ok := scaledOp(s.d.t.vop3p, opcode)
+	if uint32(next)>>23 != 0x1a7 || !ok {
+		return false
+	}
+	in := s.in
+	in.ScaleOpSel = uint8(prefix >> 11 & 3)
+	in.ScaleOpSelHi = uint8(prefix >> 59 & 3)
+	for i := range in.Scale {
+		code := uint32(prefix >> (32 + 9*i) & 0x1ff)
+		if code < 256 {
+			s.fail()
+			return true
+		}
+		in.Scale[i] = OperandVGPR + Operand(code-256)
+	}
+	// LLVM sets bit 11 of the second half; ABID has no meaning here.
+	if s.w = next &^ 0x7800; s.start(EncVOP3P, s.d.t.vop3p, opcode, 0xffff0000) {
+		in.Op, in.Size = op, 16
+		s.mai()
+	}
+	return true
+}
+
+// scaledOp returns the scaled form of a matrix operation.
+func scaledOp(t []entry, opcode uint32) (Op, bool) {
+	switch op, _ := lookup(t, opcode); op {
+	case VMfmaF3216x16x128F8f6f4:
+		return VMfmaScaleF3216x16x128F8f6f4, true
+	case VMfmaF3232x32x64F8f6f4:
+		return VMfmaScaleF3232x32x64F8f6f4, true
+	}
+	return OpInvalid, false
+}
+
+// f8f6f4Words gives the size of a source of 8 dwords of 8-bit elements whose
+// format is CBSZ or BLGP: 0 FP8, 1 BF8, 2 FP6, 3 BF6, 4 FP4.
+func f8f6f4Words(format uint8) uint8 {
+	switch format {
+	case 2, 3:
+		return 6
+	case 4:
+		return 4
+	}
+	return 8
+}
 
 // mai decodes VOP3P-MAI: matrix multiply-accumulate.
 func (s *state) mai() {
 	in, f := s.in, s.form
-	acc := s.bit(15)
+	acc := s.bit(15) || !s.d.gfx90a // before the files were unified, always AccVGPRs
 	reg := func(acc bool, code uint32, width uint8) Operand {
 		if acc {
 			return s.agpr(code, width)
@@ -256,7 +334,11 @@ func (s *state) mai() {
 		return s.vgpr(code, width)
 	}
 	s.setDst(reg(acc, s.bits(0, 8), f.dst.width), f.dst.width)
+	in.Cbsz, in.Abid, in.Blgp = uint8(s.bits(8, 3)), uint8(s.bits(11, 4)), uint8(s.bits(61, 3))
 	for i, sl := range f.src[:f.n] {
+		if i < 2 && f8f6f4(in.Op) {
+			sl.width = f8f6f4Words([2]uint8{in.Cbsz, in.Blgp}[i])
+		}
 		code := s.bits(32+9*uint(i), 9)
 		smfmacIdx := i == 2 && sl.width == 1 && f.dst.width > 1
 		var o Operand
@@ -274,10 +356,18 @@ func (s *state) mai() {
 		}
 		s.setSrc(i, o, sl.width)
 	}
-	in.Cbsz, in.Abid, in.Blgp = uint8(s.bits(8, 3)), uint8(s.bits(11, 4)), uint8(s.bits(61, 3))
 }
 
-// dppCtrlKnown reports the dpp_ctrl values that gfx90a has.
+// f8f6f4 reports the matrix operations whose source formats are CBSZ and BLGP.
+func f8f6f4(op Op) bool {
+	switch op {
+	case VMfmaF3216x16x128F8f6f4, VMfmaF3232x32x64F8f6f4, VMfmaScaleF3216x16x128F8f6f4, VMfmaScaleF3232x32x64F8f6f4:
+		return true
+	}
+	return false
+}
+
+// dppCtrlKnown reports the dpp_ctrl values of gfx9.
 func dppCtrlKnown(c uint32) bool {
 	switch {
 	case c <= 0xff:

@@ -52,7 +52,13 @@ func BranchTarget(in *Inst, pc uint64) uint64 {
 // formOf finds the operand layout that in was decoded with.
 func (d *Decoder) formOf(in *Inst) *form {
 	t := d.t.tableOf(in)
-	if in.opcode >= uint16(len(t)) || t[in.opcode].op != in.Op || in.Op == OpInvalid {
+	op := in.Op
+	if in.Enc == EncVOP3P && in.Size == 16 {
+		if scaled, ok := scaledOp(t, uint32(in.opcode)); ok && scaled == op {
+			op = t[in.opcode].op
+		}
+	}
+	if in.opcode >= uint16(len(t)) || t[in.opcode].op != op || op == OpInvalid {
 		return nil
 	}
 	return &forms[t[in.opcode].form]

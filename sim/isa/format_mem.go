@@ -68,8 +68,8 @@ func (p *printer) ds() {
 	} else {
 		p.offset(" offset:", in.Offset)
 	}
-	// gfx90a and later have no GDS: LLVM prints gds only on global wave sync.
-	p.when(in.Op >= DsGwsBarrier && in.Op <= DsGwsSemaV, " gds")
+	// gfx90a has no GDS: LLVM prints gds only on global wave sync.
+	p.when(in.Flags&FlagGDS != 0 && (!p.d.gfx90a || in.Op >= DsGwsBarrier && in.Op <= DsGwsSemaV), " gds")
 }
 
 func (p *printer) flat() {

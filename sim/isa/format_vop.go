@@ -10,11 +10,23 @@ func (p *printer) vector() {
 	}
 	switch in.Enc {
 	case EncVOP3:
+		if bitop3(in.Op) && in.Imm != 0 {
+			p.str(" bitop3:")
+			if in.Imm < 10 {
+				p.int(int64(in.Imm))
+			} else {
+				p.hex(uint64(in.Imm))
+			}
+		}
 		p.opSel()
 		p.when(in.Flags&FlagClamp != 0, " clamp")
 		p.omod()
 	case EncVOP3P:
-		p.packed()
+		if p.form.matrix {
+			p.matrix()
+		} else {
+			p.packed()
+		}
 	case EncSDWA:
 		p.sdwa()
 	case EncDPP:
@@ -63,26 +75,37 @@ func (p *printer) opSel() {
 		return
 	}
 	n := int(p.form.n)
-	if p.in.Op == VCvtSrFp8F32 || p.in.Op == VCvtSrBf8F32 {
+	switch p.in.Op {
+	case VCvtSrFp8F32, VCvtSrBf8F32, VCvtScalef32PkFp4F32, VCvtScalef32PkFp4F16, VCvtScalef32PkFp4Bf16:
 		n = 3 // the destination, whose byte OpSel chooses, counts as a source
 	}
 	v := p.in.OpSel&(1<<n-1) | p.in.OpSel>>3<<n
 	p.bitList(" op_sel:[", v, n+1)
 }
 
+// matrix prints the modifiers of MFMA and SMFMAC.
+func (p *printer) matrix() {
+	in := p.in
+	if in.Scale[0] != OperandNone {
+		p.operand(in.Scale[0], 1, 0)
+		p.operand(in.Scale[1], 1, 0)
+		if in.ScaleOpSel != 0 {
+			p.bitList(" op_sel:[", in.ScaleOpSel, 3)
+		}
+		p.bitList(" op_sel_hi:[", in.ScaleOpSelHi, 3)
+	}
+	p.offset(" cbsz:", int32(in.Cbsz))
+	p.offset(" abid:", int32(in.Abid))
+	if in.Blgp != 0 && p.d.gfx94 && p.form.src[2].typ == constant64 {
+		p.bitList(" neg:[", in.Blgp, 3)
+	} else {
+		p.offset(" blgp:", int32(in.Blgp))
+	}
+}
+
 // packed prints the modifiers of VOP3P.
 func (p *printer) packed() {
 	in, n := p.in, int(p.form.n)
-	if p.form.matrix {
-		p.offset(" cbsz:", int32(in.Cbsz))
-		p.offset(" abid:", int32(in.Abid))
-		if in.Blgp != 0 && p.d.gfx94 && p.form.src[2].typ == constant64 {
-			p.bitList(" neg:[", in.Blgp, 3)
-		} else {
-			p.offset(" blgp:", int32(in.Blgp))
-		}
-		return
-	}
 	all := uint8(1)<<n - 1
 	if in.OpSel&all != 0 {
 		p.bitList(" op_sel:[", in.OpSel, n)

@@ -187,14 +187,21 @@ type Inst struct {
 	OpSelHi uint8 // VOP3P op_sel_hi
 	Cbsz    uint8 // matrix: control broadcast size
 	Abid    uint8 // matrix: A-matrix broadcast identifier
-	Blgp    uint8 // matrix: B-matrix lane group pattern (f64: neg bits)
+	Blgp    uint8 // matrix: B-matrix lane group pattern (f64: neg bits). The f8f6f4 operations
+	// have the formats of A and B in Cbsz and Blgp: 0 FP8, 1 BF8, 2 FP6, 3 BF6, 4 FP4.
+
+	// Scale holds the registers with the block scales of A and B in a scaled matrix
+	// instruction, or OperandNone. Bit i of ScaleOpSel and of ScaleOpSelHi are the low
+	// and the high bit of the number of the byte taken from Scale[i].
+	Scale                    [2]Operand
+	ScaleOpSel, ScaleOpSelHi uint8
 
 	SDWA SDWA
 	DPP  DPP
 
 	Offset  int32  // immediate offset in bytes, sign-extended where the encoding is signed
 	Offset1 uint8  // DS second offset
-	Imm     uint16 // SIMM16 of SOPK and SOPP; the set of s_set_gpr_idx_on; the flags of s_atc_probe
+	Imm     uint16 // SIMM16 of SOPK and SOPP; the truth table of v_bitop3_*; the set of s_set_gpr_idx_on; the flags of s_atc_probe
 	Format  uint8  // MTBUF: dfmt | nfmt<<4
 
 	opcode uint16 // the opcode field, by which Format finds the operand layout again

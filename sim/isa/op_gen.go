@@ -2007,6 +2007,8 @@ const (
 	VMfmaI324x4x416bI8
 	VMfmaI324x4x4i8
 	VMfmaLdScaleB32
+	VMfmaScaleF3216x16x128F8f6f4
+	VMfmaScaleF3232x32x64F8f6f4
 	VMin3F16
 	VMin3F32
 	VMin3I16
@@ -4311,6 +4313,8 @@ var opNames = [NumOps]string{
 	VMfmaI324x4x416bI8:             "v_mfma_i32_4x4x4_16b_i8",
 	VMfmaI324x4x4i8:                "v_mfma_i32_4x4x4i8",
 	VMfmaLdScaleB32:                "v_mfma_ld_scale_b32",
+	VMfmaScaleF3216x16x128F8f6f4:   "v_mfma_scale_f32_16x16x128_f8f6f4",
+	VMfmaScaleF3232x32x64F8f6f4:    "v_mfma_scale_f32_32x32x64_f8f6f4",
 	VMin3F16:                       "v_min3_f16",
 	VMin3F32:                       "v_min3_f32",
 	VMin3I16:                       "v_min3_i16",

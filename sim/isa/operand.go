@@ -87,10 +87,10 @@ func (s *state) src(code uint32, sl slot) Operand {
 }
 
 // vgpr maps a VGPR number. A tuple must end within the file and, on gfx90a and
-// later, start at an even register: llvm-mc prints such an operand with the
+// later of gfx9, start at an even register: llvm-mc prints such an operand with the
 // remark "Invalid register" and the assembler refuses it.
 func (s *state) vgpr(code uint32, width uint8) Operand {
-	if code+uint32(width) > 256 || width > 1 && code&1 != 0 {
+	if code+uint32(width) > 256 || width > 1 && code&1 != 0 && s.d.gfx90a {
 		s.fail()
 		return OperandNone
 	}

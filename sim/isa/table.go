@@ -75,7 +75,9 @@ type form struct {
 	src    [4]slot
 	suffix suffix
 	ret    uint8 // atomics: width of the value that is returned with GLC
-	matrix bool  // MFMA or SMFMAC: VOP3P-MAI field layout
+	// graphics marks an instruction that is not decoded.
+	graphics bool
+	matrix   bool // MFMA or SMFMAC: VOP3P-MAI field layout
 }
 
 // entry is one opcode of one encoding family; a zero Op means the target lacks it.
@@ -92,7 +94,7 @@ type tables struct {
 	vop1SDWA, vop2SDWA, vopcSDWA       []entry
 	vop1DPP, vop2DPP, vopcDPP          []entry
 	ds, gds, flat, global, scratch     []entry
-	mubuf, mtbuf, mimg                 []entry
+	mubuf, mtbuf, mimg, vintrp         []entry
 }
 
 // lookup returns the entry and form of an opcode.

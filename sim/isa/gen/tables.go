@@ -84,7 +84,7 @@ func tableOf(family, variant string, opcode int) string {
 	}
 	name := map[string]string{"SOP2": "sop2", "SOPK": "sopk", "SOP1": "sop1", "SOPC": "sopc", "SOPP": "sopp", "SMEM": "smem",
 		"VOP1": "vop1", "VOP2": "vop2", "VOPC": "vopc", "VOP3": "vop3", "VOP3P": "vop3p", "DS": "ds", "DS_GDS": "gds",
-		"FLAT": "flat", "GLOBAL": "global", "SCRATCH": "scratch", "MUBUF": "mubuf", "MTBUF": "mtbuf", "MIMG": "mimg"}[family]
+		"FLAT": "flat", "GLOBAL": "global", "SCRATCH": "scratch", "MUBUF": "mubuf", "MTBUF": "mtbuf", "MIMG": "mimg", "VINTRP": "vintrp"}[family]
 	if name == "" {
 		return ""
 	}
@@ -174,7 +174,10 @@ func formText(mnemonic, mask, show, operands string) string {
 		}
 		ret = strconv.Itoa(n)
 	}
-	matrix := strings.HasPrefix(mnemonic, "v_mfma_") || strings.HasPrefix(mnemonic, "v_smfmac_")
+	if strings.HasPrefix(mnemonic, "v_interp_") || strings.HasPrefix(mnemonic, "image_") {
+		return "{graphics: true}"
+	}
+	matrix := strings.HasPrefix(mnemonic, "v_mfma_") && mnemonic != "v_mfma_ld_scale_b32" || strings.HasPrefix(mnemonic, "v_smfmac_")
 	// A 64-bit third source of a 32-bit operation is a lane mask: the assembler
 	// takes only SGPRs there, though the disassembler prints anything.
 	if strings.HasPrefix(operands, "vdst:v1 ") {

@@ -166,7 +166,7 @@ func findMasks(mc *oracle, rows []*row) {
 				continue
 			}
 			mc.ask(put(r.base, word(r.base)^1<<i), func(text string, size int) {
-				if size >= len(r.base) && strings.Fields(text)[0] == name {
+				if size >= len(r.base) && strings.Fields(text)[0] == name && (!strings.Contains(text, "/*") || strings.Contains(r.text, "/*") || r.family == "GLOBAL" && i >= 32 && i < 40) {
 					r.mask |= 1 << i
 					if text != r.text {
 						r.show |= 1 << i
