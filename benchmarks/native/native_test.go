@@ -131,7 +131,8 @@ func native(tb testing.TB, program string, w *workloads.Workload, p *workloads.P
 }
 
 // BenchmarkNative measures each kernel on the simulator with one worker (ns/op)
-// and on one thread of the host (native-ns/op), and their ratio.
+// and on one thread of the host (native-ns/op), and their ratio. The fastest
+// run counts on either side: whatever else the machine does only adds.
 func BenchmarkNative(b *testing.B) {
 	if goruntime.GOOS != "linux" {
 		b.Skip("the native programs use POSIX clocks and GNU command lines: Linux only")
@@ -139,8 +140,7 @@ func BenchmarkNative(b *testing.B) {
 	for _, w := range workloads.All() {
 		b.Run(w.Name, func(b *testing.B) {
 			program, remarks := build(b, w.Name)
-			host := native(b, program, w, w.Prepare(), 5)
-			host50 := host[len(host)/2]
+			host := native(b, program, w, w.Prepare(), 10)
 
 			ctx := context.Background()
 			rt, err := runtime.Open(ctx, "sim+threads=1:"+w.Processor)
@@ -164,14 +164,13 @@ func BenchmarkNative(b *testing.B) {
 			for b.Loop() {
 				seconds = append(seconds, launch())
 			}
-			slices.Sort(seconds)
-			simulated := seconds[len(seconds)/2]
+			simulated := slices.Min(seconds)
 			if err := r.Check(); err != nil {
 				b.Fatal(err)
 			}
 			b.ReportMetric(simulated*1e9, "ns/op")
-			b.ReportMetric(host50*1e9, "native-ns/op")
-			b.ReportMetric(simulated/host50, "x-native")
+			b.ReportMetric(host[0]*1e9, "native-ns/op")
+			b.ReportMetric(simulated/host[0], "x-native")
 			b.Logf("clang vectorized: %s", remarks)
 		})
 	}
