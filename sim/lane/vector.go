@@ -21,9 +21,6 @@ type cpuFeature uint8
 const (
 	cpuCD cpuFeature = 1 << iota
 	cpuPopcnt
-	// cpuUnfused: the compiler does not fuse the multiply-adds of package math,
-	// as the vector forms do not.
-	cpuUnfused
 )
 
 // VectorKernels returns, by mnemonic, the kernels that have a version for the

@@ -24,8 +24,5 @@ func hostVector() (cpuFeature, bool) {
 	if x.HasAVX512VPOPCNTDQ {
 		have |= cpuPopcnt
 	}
-	if !fused {
-		have |= cpuUnfused
-	}
 	return have, ok
 }

@@ -223,29 +223,3 @@ func Interleave(dst unsafe.Pointer, s *Row, n int) {
 		}
 	}
 }
-
-// NegAbs is ApplyNegAbs on the vector unit.
-func NegAbs(dst, src *Row, t Type, neg, abs bool) {
-	if !useVector {
-		ApplyNegAbs(dst, src, t, neg, abs)
-		return
-	}
-	var clear, flip uint32
-	sign := uint32(1) << 31
-	bits := typeBits(t)
-	if bits == 16 {
-		sign = 1 << 15
-	}
-	if abs {
-		clear = sign
-	}
-	if neg {
-		flip = sign
-	}
-	if bits == 64 {
-		d, s := Rows(dst, 2), Rows(src, 2)
-		d[0] = s[0]
-		dst, src = &d[1], &s[1]
-	}
-	vSignBits(dst, src, clear, flip)
-}

@@ -243,19 +243,3 @@ func TestInterleave(t *testing.T) {
 		}
 	})
 }
-
-// TestNegAbs: the fast form equals ApplyNegAbs.
-func TestNegAbs(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
-		r := drawRand(t)
-		typ := rapid.SampledFrom([]Type{F16, F32, F64, B32}).Draw(t, "type")
-		neg, abs := rapid.Bool().Draw(t, "neg"), rapid.Bool().Draw(t, "abs")
-		in := [2]Row{randomRow(r), randomRow(r)}
-		got, want := in, in
-		ApplyNegAbs(&want[0], &in[0], typ, neg, abs)
-		NegAbs(&got[0], &in[0], typ, neg, abs)
-		if got != want {
-			t.Fatal("differs")
-		}
-	})
-}

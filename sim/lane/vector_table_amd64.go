@@ -831,12 +831,6 @@ func vDivFixupF32(d, a, b, c *Row, exec uint64, e *Env)
 func vDivFixupF64(d, a, b, c *Row, exec uint64, e *Env)
 
 //go:noescape
-func vExpF32(d, a, b, c *Row, exec uint64, e *Env)
-
-//go:noescape
-func vLogF32(d, a, b, c *Row, exec uint64, e *Env)
-
-//go:noescape
 func vCmpClassF32(a, b *Row, exec uint64, e *Env) uint64
 
 //go:noescape
@@ -1333,10 +1327,6 @@ var vectorTable = []vectorEntry{
 	{op: "v_div_fmas_f64", fn: vDivFmasF64},
 	{op: "v_div_fixup_f32", fn: vDivFixupF32},
 	{op: "v_div_fixup_f64", fn: vDivFixupF64},
-	{op: "v_exp_f32", fn: vExpF32, cpu: cpuUnfused},
-	{op: "v_exp_legacy_f32", fn: vExpF32, cpu: cpuUnfused},
-	{op: "v_log_f32", fn: vLogF32, cpu: cpuUnfused},
-	{op: "v_log_legacy_f32", fn: vLogF32, cpu: cpuUnfused},
 	{op: "v_cmp_class_f32", cmp: vCmpClassF32},
 	{op: "v_cmpx_class_f32", cmp: vCmpClassF32},
 	{op: "v_cmp_class_f64", cmp: vCmpClassF64},

@@ -4,9 +4,7 @@ import (
 	"bytes"
 	"fmt"
 	"log"
-	"math"
 	"regexp"
-	"strconv"
 	"strings"
 )
 
@@ -59,17 +57,7 @@ func (a *asm) broadcasts(consts string) {
 	}
 }
 
-// double is the constant of an f64 value.
-func (a *asm) double(value string) string {
-	f, err := strconv.ParseFloat(value, 64)
-	if err != nil {
-		log.Fatal(err)
-	}
-	v := math.Float64bits(f)
-	return a.constant(fmt.Sprintf("vq%016x", v), dwords(uint32(v), uint32(v>>32)))
-}
-
-var word = regexp.MustCompile(`\b(row\(\w+\)|q\([^)]*\)|old|[xyzr]|t[0-7]|c[0-9]|k[56]|ke|ki|ko|kr|kb)(\.y)?\b|row\(\w+\)|q\([^)]*\)`)
+var word = regexp.MustCompile(`\b(row\(\w+\)|old|[xyzr]|t[0-7]|c[0-9]|k[56]|ke|ki|ko|kr|kb)(\.y)?\b|row\(\w+\)`)
 
 // unit writes a body for chunk i (16 lanes), half h of it when wide.
 func (a *asm) unit(k *kern, body string, i, h int) {
@@ -83,8 +71,6 @@ func (a *asm) unit(k *kern, body string, i, h int) {
 		switch {
 		case strings.HasPrefix(s, "row("):
 			return fmt.Sprintf("%s+%d(SB)", a.constant(s[4:len(s)-1], tables[s[4:len(s)-1]]), 64*i)
-		case strings.HasPrefix(s, "q("):
-			return a.double(s[2:len(s)-1]) + "(SB)"
 		case s == "old":
 			return fmt.Sprintf("%d(DI)", 64*i)
 		case s == "ke":

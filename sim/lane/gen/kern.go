@@ -20,7 +20,6 @@ import (
 //	kb        lanes to give up on: any of them active means the portable loop
 //	old       the destination before
 //	row(name) the unit's part of a 64-dword table
-//	q(value)  an f64 constant in memory
 //
 // A suffix .y names the lower half of a vector. A bar separates the body of the
 // low from that of the high result, where they differ.
@@ -31,7 +30,7 @@ type kern struct {
 	// consts are dwords, or qwords with a suffix q, broadcast to c0, c1, …
 	consts string
 	flags  string
-	cpu    string // what else it needs: "cd", "popcnt", "unfused"
+	cpu    string // what else it needs: "cd", "popcnt"
 }
 
 // Unit kinds of sources and destinations:

@@ -101,7 +101,7 @@ func table(all []kern) []byte {
 		}
 		cpu := ""
 		if k.cpu != "" {
-			cpu = ", cpu: " + map[string]string{"cd": "cpuCD", "popcnt": "cpuPopcnt", "unfused": "cpuUnfused"}[k.cpu]
+			cpu = ", cpu: " + map[string]string{"cd": "cpuCD", "popcnt": "cpuPopcnt"}[k.cpu]
 		}
 		for _, op := range strings.Fields(k.ops) {
 			fmt.Fprintf(&b, "{op: %q, %s: %s%s},\n", op, field, k.name(), cpu)

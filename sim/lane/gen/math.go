@@ -2,8 +2,7 @@ package main
 
 import "strings"
 
-// mathKernels are the steps of divisions, exponentials and logarithms, scaling by
-// powers of two, and the classes of floats.
+// mathKernels are the steps of divisions and scaling by powers of two.
 func mathKernels() []kern {
 	return []kern{
 		{ops: "v_ldexp_f32", sig: "d:d,d", flags: "nanps", body: "VCVTDQ2PS y, y; VSCALEFPS y, x, r"},
@@ -45,19 +44,8 @@ func mathKernels() []kern {
 				"VMOVDQA64 t0, k5, r; VPORQ c1, t0, k6, r; KANDW k5, k6, kb; VMOVDQA64 c3, kb, r; KORW k5, k6, k5; " +
 				"VPANDQ c0, x, x; VPCMPQ $6, c1, x, k6; VPSRLQ $52, y, t1; VPSRLQ $52, z, t2; VPSUBQ t1, t2, t1; VPCMPQ $1, c2, t1, kb; " +
 				"KORW kb, k6, k6; KANDNW k6, k5, k6; VCMPPD $3, y, z, kb; KORW k6, kb, kb"},
-
-		// The algorithms are those of Go's math.Exp2 and math.Log2 on amd64,
-		// operation by operation.
-		{ops: "v_exp_f32 v_exp_legacy_f32", sig: "y:y", flags: "ieee", cpu: "unfused", consts: flushConsts + " 0x00400000",
-			body: flushY8 + "VCMPPS $3, x.y, x.y, k6; VMOVDQA32 x.y, t7.y; VCVTPS2PD x.y, x; " + exp2 + toF32Flushed + "; VPORD c2.y, t7.y, k6, r.y"},
-		{ops: "v_log_f32 v_log_legacy_f32", sig: "y:y", flags: "ieee", cpu: "unfused", consts: flushConsts + " 0x00400000 0xff800000 0xffc00000",
-			body: flushY8 + "VMOVDQA32 x.y, t7.y; VCVTPS2PD x.y, x; " + log2 + "VCVTPD2PS x, r.y; " +
-				"VPXORD t0.y, t0.y, t0.y; VCMPPS $0, t0.y, t7.y, k5; VMOVDQA32 c3.y, k5, r.y; VCMPPS $0x11, t0.y, t7.y, k5; VMOVDQA32 c4.y, k5, r.y; " +
-				"VPCMPD $0, c0.y, t7.y, k5; VMOVDQA32 c0.y, k5, r.y; VCMPPS $3, t7.y, t7.y, k5; VPORD c2.y, t7.y, k5, r.y"},
 	}
 }
-
-const flushY8 = "VPTESTNMD c0.y, x.y, k5; VPANDD c1.y, x.y, k5, x.y; "
 
 // classBody compares the class of x, as a bit in t1, with y. c0 to c9 are the bits.
 const classBody = "VPMOVD2M x, k5; VMOVDQA32 c8, t1; VMOVDQA32 c3, k5, t1; " +
@@ -73,29 +61,3 @@ func classKernels() []kern {
 		{ops: "v_cmp_class_f64", sig: "m:q,zx", consts: "0x1q 0x2q 0x4q 0x8q 0x10q 0x20q 0x40q 0x80q 0x100q 0x200q", body: wide},
 	}
 }
-
-// exp2 is math.Exp2 of x, limited to ±900, in x.
-const exp2 = "VBROADCASTSD q(900), t0; VMINPD x, t0, x; VBROADCASTSD q(-900), t0; VMAXPD x, t0, x; " +
-	"VBROADCASTSD q(0.5), t0; VPTERNLOGQ.BCST $0xF8, q(-0), x, t0; " + // 0.5 with the sign of x
-	"VADDPD t0, x, t0; VRNDSCALEPD $11, t0, t6; VSUBPD t6, x, t0; " +
-	"VMULPD.BCST q(6.93147180369123816490e-01), t0, t1; VMULPD.BCST q(-1.90821492927058770002e-10), t0, t2; " +
-	"VSUBPD t2, t1, t3; VMULPD t3, t3, t4; " +
-	"VMULPD.BCST q(4.13813679705723846039e-08), t4, t5; VADDPD.BCST q(-1.65339022054652515390e-06), t5, t5; VMULPD t5, t4, t5; " +
-	"VADDPD.BCST q(6.61375632143793436117e-05), t5, t5; VMULPD t5, t4, t5; VADDPD.BCST q(-2.77777777770155933842e-03), t5, t5; VMULPD t5, t4, t5; " +
-	"VADDPD.BCST q(1.66666666666666657415e-01), t5, t5; VMULPD t5, t4, t5; VSUBPD t5, t3, t5; " +
-	"VMULPD t5, t3, t3; VBROADCASTSD q(2), t4; VSUBPD t5, t4, t4; VDIVPD t4, t3, t3; VSUBPD t3, t2, t2; VSUBPD t1, t2, t2; " +
-	"VBROADCASTSD q(1), t4; VSUBPD t2, t4, t4; VSCALEFPD t6, t4, x; "
-
-// log2 is math.Log2 of x, positive and finite, in x: t0 the fraction, t1 the
-// exponent, t2 k.
-const log2 = "VGETEXPPD x, t1; VGETMANTPD $2, x, t0; VCMPPD.BCST $0, q(0.5), t0, k6; " +
-	"VCMPPD.BCST $0x12, q(7.07106781186547524401e-01), t0, k5; VPXORQ t2, t2, t2; VSUBPD.BCST q(1), t2, k5, t2; VADDPD t0, t0, k5, t0; " +
-	"VSUBPD.BCST q(1), t0, t0; VADDPD.BCST q(2), t0, t3; VDIVPD t3, t0, t3; VMULPD t3, t3, t4; VMULPD t4, t4, t5; " +
-	"VMULPD.BCST q(1.479819860511658591e-01), t5, t6; VADDPD.BCST q(1.818357216161805012e-01), t6, t6; VMULPD t5, t6, t6; " +
-	"VADDPD.BCST q(2.857142874366239149e-01), t6, t6; VMULPD t5, t6, t6; VADDPD.BCST q(6.666666666666735130e-01), t6, t6; VMULPD t6, t4, t4; " +
-	"VMULPD.BCST q(1.531383769920937332e-01), t5, t6; VADDPD.BCST q(2.222219843214978396e-01), t6, t6; VMULPD t5, t6, t6; " +
-	"VADDPD.BCST q(3.999999999940941908e-01), t6, t6; VMULPD t6, t5, t5; VADDPD t5, t4, t4; " +
-	"VMULPD.BCST q(0.5), t0, t5; VMULPD t0, t5, t5; VADDPD t5, t4, t4; VMULPD t4, t3, t3; " +
-	"VMULPD.BCST q(1.90821492927058770002e-10), t2, t4; VADDPD t4, t3, t3; VSUBPD t3, t5, t5; VSUBPD t0, t5, t5; " +
-	"VMULPD.BCST q(6.93147180369123816490e-01), t2, t2; VSUBPD t5, t2, t2; " +
-	"VMULPD.BCST q(1.4426950408889634), t2, t2; VADDPD.BCST q(1), t1, t3; VADDPD t3, t2, x; VMOVDQA64 t1, k6, x; "
