@@ -268,7 +268,7 @@ func init() {
 	}
 	// Copies between the two register files follow EXEC as any v_mov does.
 	move := Kernel{
-		Fn:  func(d, a, _, _ *Row, exec uint64, _ *Env) { merge(d, a, exec) },
+		Fn:  func(d, a, _, _ *Row, exec uint64, _ *Env) { MergeRow(d, a, exec) },
 		Dst: B32, Src: [3]Type{B32},
 	}
 	m["v_accvgpr_read_b32"] = move

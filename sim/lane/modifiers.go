@@ -54,6 +54,10 @@ func ApplyNegAbs(dst, src *Row, t Type, neg, abs bool) {
 		d[0] = s[0]
 		dst, src = &d[1], &s[1]
 	}
+	if useVector {
+		vSignBits(dst, src, clear, flip)
+		return
+	}
 	for i, v := range src {
 		dst[i] = v&^clear ^ flip
 	}
@@ -76,18 +80,13 @@ func Select16(dst, src *Row, high bool) {
 // Otherwise they go to bits 15:0; bits 31:16 are kept with keep
 // (Kernel.KeepHigh) and zeroed without.
 func Merge16(d, r *Row, exec uint64, high, keep bool) {
-	for i := range d {
-		if exec>>i&1 == 0 {
-			continue
-		}
-		switch v := r[i] & 0xFFFF; {
-		case high:
-			d[i] = d[i]&0xFFFF | v<<16
-		case keep:
-			d[i] = d[i]&^0xFFFF | v
-		default:
-			d[i] = v
-		}
+	switch {
+	case high:
+		deposit(d, r, exec, 16, 16, 0xFFFF, 0xFFFF<<16)
+	case keep:
+		deposit(d, r, exec, 16, 0, 0xFFFF<<16, 0xFFFF)
+	default:
+		deposit(d, r, exec, 16, 0, 0, 0xFFFF)
 	}
 }
 
@@ -132,18 +131,13 @@ func SDWADest(d, r *Row, exec uint64, sel, unused uint8) {
 	shift, width := sdwaField(sel)
 	up := 32 - width
 	mask := ^uint32(0) >> up << shift
-	for i := range d {
-		if exec>>i&1 == 0 {
-			continue
-		}
-		switch v := r[i]; unused {
-		case 2:
-			d[i] = d[i]&^mask | v<<shift&mask
-		case 1:
-			d[i] = uint32(int32(v<<up)>>up) << shift
-		default:
-			d[i] = v << shift & mask
-		}
+	switch unused {
+	case 2:
+		deposit(d, r, exec, uint32(up), uint32(shift), ^mask, mask)
+	case 1:
+		deposit(d, r, exec, uint32(up), uint32(shift), 0, ^uint32(0))
+	default:
+		deposit(d, r, exec, uint32(up), uint32(shift), 0, mask)
 	}
 }
 

@@ -33,11 +33,28 @@ func OutMod(d *Row, t Type, exec uint64, omod uint8, clamp bool, m Mode) {
 	if omod == 0 && !clamp {
 		return
 	}
+	even := round&3 == roundEven
+	if !useVector || t == F64 || omod != 0 && (t == F16 || !even) {
+		outModLanes(d, t, f, exec, omod, clamp, round&3, m&modeDX10Clamp != 0)
+		return
+	}
+	if omod != 0 {
+		// What becomes denormal is flushed before it is rounded.
+		by := [...]struct{ factor, least float32 }{{1, 0x1p-126}, {2, 0x1p-126}, {4, 0x1p-126}, {0.5, 0x1p-125}}[omod&3]
+		vOMod(d, exec, bits32(by.factor), bits32(by.least))
+	}
+	if clamp {
+		top := uint32(1) << (f.man + f.exp)
+		vClamp(d, exec, top-1, uint32(f.one()), top-1<<f.man, m&modeDX10Clamp != 0)
+	}
+}
+
+// outModLanes is OutMod lane by lane.
+func outModLanes(d *Row, t Type, f format, exec uint64, omod uint8, clamp bool, round Mode, nanToZero bool) {
 	hi := d
 	if t == F64 {
 		hi = &Rows(d, 2)[1]
 	}
-	one := uint64(1)<<(f.exp-1) - 1
 	for i := range d {
 		if exec>>i&1 == 0 {
 			continue
@@ -50,10 +67,10 @@ func OutMod(d *Row, t Type, exec uint64, omod uint8, clamp bool, m Mode) {
 			v &= 0xFFFF
 		}
 		if omod != 0 {
-			v = f.scale(v, [4]int{0, 1, 2, -1}[omod&3], round&3)
+			v = f.scale(v, [4]int{0, 1, 2, -1}[omod&3], round)
 		}
 		if clamp {
-			v = f.clamp(v, one<<f.man, m&modeDX10Clamp != 0)
+			v = f.clamp(v, f.one(), nanToZero)
 		}
 		d[i] = uint32(v)
 		if t == F64 {
@@ -61,6 +78,9 @@ func OutMod(d *Row, t Type, exec uint64, omod uint8, clamp bool, m Mode) {
 		}
 	}
 }
+
+// one is the bit pattern of 1.
+func (f format) one() uint64 { return (1<<(f.exp-1) - 1) << f.man }
 
 // clamp returns v clamped to [0, one], all as bit patterns.
 func (f format) clamp(v, one uint64, nanToZero bool) uint64 {

@@ -149,7 +149,7 @@ func pkF32(op op32) Fn {
 		out := Rows(d, 2)
 		half(&lo, e.OpSel, e.NegLo)
 		half(&out[1], e.OpSelHi, e.NegHi)
-		merge(&out[0], &lo, exec)
+		MergeRow(&out[0], &lo, exec)
 	}
 }
 

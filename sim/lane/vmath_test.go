@@ -3,6 +3,8 @@ package lane
 import (
 	"math/rand/v2"
 	"testing"
+
+	"pgregory.net/rapid"
 )
 
 // TestVmathDense holds the transcendental vector kernels to the portable ones over
@@ -52,6 +54,120 @@ func TestVmathDense(t *testing.T) {
 					t.Fatalf("%s(%#x) = %#x, want %#x, mode %#x, generation %d, lane %d of %#x", name, x[l], got[l], want[l], e.Mode, e.Gen, l, exec)
 				}
 			}
+		}
+	}
+}
+
+// hardRow draws a row of hard values of type t.
+func hardRow(r *rand.Rand, t Type) (x Row) {
+	for l := range x {
+		x[l] = uint32(hardValue(r, t))
+	}
+	return x
+}
+
+// TestVmathRows holds the functions around kernels to their lane-by-lane forms, in
+// place too.
+func TestVmathRows(t *testing.T) {
+	needVector(t)
+	rapid.Check(t, func(t *rapid.T) {
+		r := rand.New(rand.NewPCG(rapid.Uint64().Draw(t, "seed"), 0))
+		exec := execShapes[r.IntN(len(execShapes))]
+		if exec == 0 && r.IntN(4) != 0 {
+			exec = r.Uint64()
+		}
+		old, src := hardRow(r, F32), hardRow(r, F32)
+		check := func(what string, vector, portable func(d, s *Row)) {
+			got, want := old, old
+			vector(&got, &src)
+			portable(&want, &src)
+			if got != want {
+				t.Fatalf("%s: got %#x, want %#x", what, got, want)
+			}
+			got, want = src, src
+			vector(&got, &got)
+			portable(&want, &want)
+			if got != want {
+				t.Fatalf("%s in place: got %#x, want %#x", what, got, want)
+			}
+		}
+		var idx [64]uint8
+		for l := range idx {
+			idx[l] = uint8(r.IntN(64))
+		}
+		check("permute", func(d, s *Row) { vPermuteBytes(d, s, &idx, exec) }, func(d, s *Row) { permuteLanes(d, s, &idx, exec) })
+		check("merge", func(d, s *Row) { vMerge(d, s, exec) }, func(d, s *Row) { mergeLanes(d, s, exec) })
+		up, shift, keep, take := uint32(r.IntN(32)), uint32(r.IntN(32)), r.Uint32(), r.Uint32()
+		check("deposit", func(d, s *Row) { vDeposit(d, s, exec, up, shift, keep, take) }, func(d, s *Row) { depositLanes(d, s, exec, up, shift, keep, take) })
+
+		for _, typ := range []Type{F16, F32} {
+			x := hardRow(r, typ)
+			m := Mode(r.Uint32()) &^ 0x200
+			if r.IntN(2) == 0 {
+				m &^= 0xFF
+			}
+			omod, clamp := uint8(r.IntN(4)), r.IntN(2) == 0
+			f, round, denorm := fmtF32, m&3, m.denorm32()
+			if typ == F16 {
+				f, round, denorm = fmtF16, m>>2&3, m.denorm64()
+				if m&modeFP16Ovfl != 0 {
+					round = roundZero
+				}
+			}
+			got, want := x, x
+			OutMod(&got, typ, exec, omod, clamp, m)
+			if denorm&denormOut != 0 {
+				omod = 0
+			}
+			outModLanes(&want, typ, f, exec, omod, clamp, round, m&modeDX10Clamp != 0)
+			if typ == F16 && omod == 0 && !clamp {
+				want = x
+			}
+			for l := range x {
+				if got[l] != want[l] {
+					t.Fatalf("type %d omod %d clamp %v mode %#x of %#x: got %#x, want %#x", typ, omod, clamp, m, x[l], got[l], want[l])
+				}
+			}
+		}
+	})
+}
+
+// BenchmarkVmathRows times functions around kernels, lane by lane and vector.
+func BenchmarkVmathRows(b *testing.B) {
+	if !useVector {
+		b.Skip("no vector unit")
+	}
+	var d, x Row
+	for l := range x {
+		x[l] = bits32(float32(l) / 50)
+	}
+	idx := swizzleLanes(0x041F)
+	for _, exec := range []struct {
+		name string
+		mask uint64
+	}{{"full", ^uint64(0)}, {"half", 0xFFFFFFFF}} {
+		for _, f := range []struct {
+			name string
+			fn   func()
+		}{
+			{"swizzle/portable", func() { permuteLanes(&d, &x, &idx, exec.mask) }},
+			{"swizzle/vector", func() { DSSwizzle(&d, &x, 0x041F, exec.mask) }},
+			{"permute/portable", func() { DSPermute(&d, &x, &x, 0, exec.mask, 64) }},
+			{"merge/portable", func() { mergeLanes(&d, &x, exec.mask) }},
+			{"merge/vector", func() { MergeRow(&d, &x, exec.mask) }},
+			{"sdwaDest/portable", func() { depositLanes(&d, &x, exec.mask, 24, 8, 0xFFFF00FF, 0xFF00) }},
+			{"sdwaDest/vector", func() { SDWADest(&d, &x, exec.mask, 1, 2) }},
+			{"clamp/portable", func() { outModLanes(&d, F32, fmtF32, exec.mask, 0, true, 0, true) }},
+			{"clamp/vector", func() { OutMod(&d, F32, exec.mask, 0, true, 0x1F0) }},
+			{"omod/portable", func() { outModLanes(&d, F32, fmtF32, exec.mask, 1, false, 0, true) }},
+			{"omod/vector", func() { OutMod(&d, F32, exec.mask, 1, false, 0) }},
+		} {
+			b.Run(f.name+"/"+exec.name, func(b *testing.B) {
+				d = x
+				for b.Loop() {
+					f.fn()
+				}
+			})
 		}
 	}
 }

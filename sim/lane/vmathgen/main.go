@@ -86,7 +86,10 @@ func outputs() map[string][]byte {
 	if err != nil {
 		log.Fatal(err)
 	}
+	rows := newAsm()
+	rows.rows()
 	return map[string][]byte{
+		"vmath_rows_amd64.s":   rows.file(),
 		"vmath_trans_amd64.s":  trans.file(),
 		"vmath_table_amd64.go": src,
 	}
