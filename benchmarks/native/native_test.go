@@ -140,7 +140,7 @@ func BenchmarkNative(b *testing.B) {
 	for _, w := range workloads.All() {
 		b.Run(w.Name, func(b *testing.B) {
 			program, remarks := build(b, w.Name)
-			host := native(b, program, w, w.Prepare(), 10)
+			host := native(b, program, w, w.Prepare(), 5)
 
 			ctx := context.Background()
 			rt, err := runtime.Open(ctx, "sim+threads=1:"+w.Processor)
