@@ -267,6 +267,9 @@ func vSadU32(d, a, b, c *Row, exec uint64, e *Env)
 func vCvtPkU16U32(d, a, b, c *Row, exec uint64, e *Env)
 
 //go:noescape
+func vCvtPkI16I32(d, a, b, c *Row, exec uint64, e *Env)
+
+//go:noescape
 func vPermB32(d, a, b, c *Row, exec uint64, e *Env)
 
 //go:noescape
@@ -376,6 +379,54 @@ func vMinF16(d, a, b, c *Row, exec uint64, e *Env)
 
 //go:noescape
 func vMaxF16(d, a, b, c *Row, exec uint64, e *Env)
+
+//go:noescape
+func vTruncF16(d, a, b, c *Row, exec uint64, e *Env)
+
+//go:noescape
+func vCeilF16(d, a, b, c *Row, exec uint64, e *Env)
+
+//go:noescape
+func vFloorF16(d, a, b, c *Row, exec uint64, e *Env)
+
+//go:noescape
+func vRndneF16(d, a, b, c *Row, exec uint64, e *Env)
+
+//go:noescape
+func vFractF16(d, a, b, c *Row, exec uint64, e *Env)
+
+//go:noescape
+func vRcpF16(d, a, b, c *Row, exec uint64, e *Env)
+
+//go:noescape
+func vSqrtF16(d, a, b, c *Row, exec uint64, e *Env)
+
+//go:noescape
+func vRsqF16(d, a, b, c *Row, exec uint64, e *Env)
+
+//go:noescape
+func vLdexpF16(d, a, b, c *Row, exec uint64, e *Env)
+
+//go:noescape
+func vMin3F16(d, a, b, c *Row, exec uint64, e *Env)
+
+//go:noescape
+func vMax3F16(d, a, b, c *Row, exec uint64, e *Env)
+
+//go:noescape
+func vMed3F16(d, a, b, c *Row, exec uint64, e *Env)
+
+//go:noescape
+func vCvtF16U16(d, a, b, c *Row, exec uint64, e *Env)
+
+//go:noescape
+func vCvtF16I16(d, a, b, c *Row, exec uint64, e *Env)
+
+//go:noescape
+func vCvtU16F16(d, a, b, c *Row, exec uint64, e *Env)
+
+//go:noescape
+func vCvtI16F16(d, a, b, c *Row, exec uint64, e *Env)
 
 //go:noescape
 func vMovB64(d, a, b, c *Row, exec uint64, e *Env)
@@ -966,6 +1017,9 @@ func portableDot4U32U8(d, a, b, c *Row, exec uint64, e *Env) {
 
 var vectorTable = []vectorEntry{
 	{op: "v_mov_b32", fn: vMovB32},
+	{op: "v_accvgpr_read_b32", fn: vMovB32},
+	{op: "v_accvgpr_write_b32", fn: vMovB32},
+	{op: "v_accvgpr_mov_b32", fn: vMovB32},
 	{op: "v_not_b32", fn: vNotB32},
 	{op: "v_cndmask_b32", fn: vCndmaskB32},
 	{op: "v_and_b32", fn: vAndB32},
@@ -1053,6 +1107,7 @@ var vectorTable = []vectorEntry{
 	{op: "v_pack_b32_f16", fn: vPackB32F16},
 	{op: "v_sad_u32", fn: vSadU32},
 	{op: "v_cvt_pk_u16_u32", fn: vCvtPkU16U32},
+	{op: "v_cvt_pk_i16_i32", fn: vCvtPkI16I32},
 	{op: "v_perm_b32", fn: vPermB32},
 	{op: "v_add_f32", fn: vAddF32},
 	{op: "v_sub_f32", fn: vSubF32},
@@ -1096,6 +1151,22 @@ var vectorTable = []vectorEntry{
 	{op: "v_fma_legacy_f16", fn: vFmaLegacyF16},
 	{op: "v_min_f16", fn: vMinF16},
 	{op: "v_max_f16", fn: vMaxF16},
+	{op: "v_trunc_f16", fn: vTruncF16},
+	{op: "v_ceil_f16", fn: vCeilF16},
+	{op: "v_floor_f16", fn: vFloorF16},
+	{op: "v_rndne_f16", fn: vRndneF16},
+	{op: "v_fract_f16", fn: vFractF16},
+	{op: "v_rcp_f16", fn: vRcpF16},
+	{op: "v_sqrt_f16", fn: vSqrtF16},
+	{op: "v_rsq_f16", fn: vRsqF16},
+	{op: "v_ldexp_f16", fn: vLdexpF16},
+	{op: "v_min3_f16", fn: vMin3F16},
+	{op: "v_max3_f16", fn: vMax3F16},
+	{op: "v_med3_f16", fn: vMed3F16},
+	{op: "v_cvt_f16_u16", fn: vCvtF16U16},
+	{op: "v_cvt_f16_i16", fn: vCvtF16I16},
+	{op: "v_cvt_u16_f16", fn: vCvtU16F16},
+	{op: "v_cvt_i16_f16", fn: vCvtI16F16},
 	{op: "v_mov_b64", fn: vMovB64},
 	{op: "v_lshlrev_b64", fn: vLshlrevB64},
 	{op: "v_lshrrev_b64", fn: vLshrrevB64},

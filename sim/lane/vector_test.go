@@ -294,3 +294,25 @@ func TestVectorKernelsOnGrids(t *testing.T) {
 		}
 	}
 }
+
+// TestVectorKernelsOnEveryF16 runs the kernels of one f16 source over all of its
+// values.
+func TestVectorKernelsOnEveryF16(t *testing.T) {
+	needVector(t)
+	for name, fast := range VectorKernels() {
+		slow := Kernels[name]
+		if slow.Src[0] != F16 || slow.Src[1] != TypeNone {
+			continue
+		}
+		var v vectorCase
+		v.at, v.exec, v.env.Mode = [4]int{0, 1, 2, 3}, ^uint64(0), 0xF0|modeIEEE
+		for x := uint32(0); x < 1<<16; x += 64 {
+			for l := range uint32(64) {
+				v.file[1][l] = x + l
+			}
+			if s := v.differ(&fast, &slow); s != "" {
+				t.Fatal(name, s)
+			}
+		}
+	}
+}

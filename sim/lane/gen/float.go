@@ -21,6 +21,11 @@ const (
 
 	minImm, maxImm = "VRANGEPS $4, ", "VRANGEPS $5, "
 
+	// med3 is the greater of the two that are not the maximum, compared as
+	// floats.
+	med3 = maxImm + "y, x, r; " + maxImm + "z, x, t0; " + maxImm + "z, y, t1; " + maxImm + "z, r, t2; " +
+		"VCMPPS $0, y, t2, k5; VMOVDQA32 t0, k5, r; VCMPPS $0, x, t2, k5; VMOVDQA32 t1, k5, r"
+
 	toF16 = "VCVTPS2PH $0, r, t0.y; VPMOVZXWD t0.y, r"
 )
 
@@ -40,9 +45,7 @@ func floatKernels() []kern {
 		{ops: "v_max_f32", sig: "d:d,d", flags: "badps", body: maxImm + "y, x, r"},
 		{ops: "v_min3_f32", sig: "d:d,d,d", flags: "bad", body: minImm + "y, x, r; " + minImm + "z, r, r" + nanXYZ},
 		{ops: "v_max3_f32", sig: "d:d,d,d", flags: "bad", body: maxImm + "y, x, r; " + maxImm + "z, r, r" + nanXYZ},
-		{ops: "v_med3_f32", sig: "d:d,d,d", flags: "bad",
-			body: maxImm + "y, x, r; " + maxImm + "z, x, t0; " + maxImm + "z, y, t1; " + maxImm + "z, r, t2; " +
-				"VCMPPS $0, y, t2, k5; VMOVDQA32 t0, k5, r; VCMPPS $0, x, t2, k5; VMOVDQA32 t1, k5, r" + nanXYZ},
+		{ops: "v_med3_f32", sig: "d:d,d,d", flags: "bad", body: med3 + nanXYZ},
 		{ops: "v_trunc_f32", sig: "d:d", flags: "nanps", body: "VRNDSCALEPS $11, x, r"},
 		{ops: "v_ceil_f32", sig: "d:d", flags: "nanps", body: "VRNDSCALEPS $10, x, r"},
 		{ops: "v_floor_f32", sig: "d:d", flags: "nanps", body: "VRNDSCALEPS $9, x, r"},

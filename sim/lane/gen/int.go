@@ -2,7 +2,7 @@ package main
 
 // intKernels are the kernels of 32-bit lanes without floating point.
 var intKernels = []kern{
-	{ops: "v_mov_b32", sig: "d:d", body: "VMOVDQA32 x, r"},
+	{ops: "v_mov_b32 v_accvgpr_read_b32 v_accvgpr_write_b32 v_accvgpr_mov_b32", sig: "d:d", body: "VMOVDQA32 x, r"},
 	{ops: "v_not_b32", sig: "d:d", body: "VPTERNLOGD $0x0F, x, x, x; VMOVDQA32 x, r"},
 	{ops: "v_cndmask_b32", sig: "d:d,d", flags: "ci", body: "VPBLENDMD y, x, ki, r"},
 	{ops: "v_and_b32", sig: "d:d,d", body: "VPANDD y, x, r"},
@@ -105,6 +105,9 @@ var intKernels = []kern{
 	{ops: "v_pack_b32_f16", sig: "d:d,d", consts: "0xffff", body: "VPSLLD $16, y, y; VPTERNLOGD $0xF8, c0, x, y; VMOVDQA32 y, r"},
 	{ops: "v_sad_u32", sig: "d:d,d,d", flags: "clamp", body: "VPMAXUD y, x, t0; VPMINUD y, x, t1; VPSUBD t1, t0, t0; VPADDD z, t0, r"},
 	{ops: "v_cvt_pk_u16_u32", sig: "d:d,d", consts: "0xffff", body: "VPMINUD c0, x, x; VPMINUD c0, y, y; VPSLLD $16, y, y; VPORD x, y, r"},
+
+	{ops: "v_cvt_pk_i16_i32", sig: "d:d,d", consts: "0x7fff 0xffff8000 0xffff",
+		body: "VPMINSD c0, x, x; VPMAXSD c1, x, x; VPMINSD c0, y, y; VPMAXSD c1, y, y; VPSLLD $16, y, y; VPTERNLOGD $0xF8, c2, x, y; VMOVDQA32 y, r"},
 
 	// Bytes 0 to 7 of {x, y} and the constants 0x00 (12) and 0xFF (13 and up);
 	// the sign selectors 8 to 11 are left to the portable loop.

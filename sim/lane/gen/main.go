@@ -63,7 +63,7 @@ func outputs() map[string][]byte {
 		name    string
 		kernels []kern
 	}{
-		{"int", intKernels}, {"float", floatKernels()}, {"wide", wideKernels}, {"cmp", cmpKernels()}, {"packed", append(packedKernels(), mixKernels()...)},
+		{"int", intKernels}, {"float", append(floatKernels(), halfKernels()...)}, {"wide", wideKernels}, {"cmp", cmpKernels()}, {"packed", append(packedKernels(), mixKernels()...)},
 		{"math", append(mathKernels(), classKernels()...)},
 	} {
 		out["vector_"+f.name+"_amd64.s"] = file(f.kernels, nil)
