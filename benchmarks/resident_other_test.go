@@ -2,7 +2,5 @@
 
 package benchmarks
 
-import "os"
-
-// maxResident is 0: not measured on this system.
-func maxResident(*os.ProcessState) int64 { return 0 }
+// watchResident measures nothing on this system.
+func watchResident(int) (stop func() int64) { return func() int64 { return 0 } }

@@ -2,6 +2,7 @@ package benchmarks
 
 import (
 	"context"
+	"os"
 	"os/exec"
 	"path/filepath"
 	goruntime "runtime"
@@ -84,12 +85,18 @@ func BenchmarkProcess(b *testing.B) {
 			var total time.Duration
 			for b.Loop() {
 				cmd := exec.Command(program, c.args...)
+				cmd.Stderr = os.Stderr
 				start := time.Now()
-				if out, err := cmd.CombinedOutput(); err != nil {
-					b.Fatalf("%v\n%s", err, out)
+				if err := cmd.Start(); err != nil {
+					b.Fatal(err)
 				}
+				stop := watchResident(cmd.Process.Pid)
+				err := cmd.Wait()
 				total += time.Since(start)
-				peak = max(peak, maxResident(cmd.ProcessState))
+				peak = max(peak, stop())
+				if err != nil {
+					b.Fatal(err)
+				}
 			}
 			b.ReportMetric(float64(total.Nanoseconds())/float64(b.N), "ns/op")
 			if peak > 0 {
