@@ -67,7 +67,9 @@ func alignedRows(n int) []Row {
 func BenchmarkVectorRows(b *testing.B) {
 	rows := alignedRows(16)
 	addr := (*[64]uint64)(unsafe.Pointer(&rows[8]))
+	strided := (*[64]uint64)(unsafe.Pointer(&rows[12]))
 	for l := range 64 {
+		strided[l] = uint64(l) * 80
 		addr[l] = 0x1000 + uint64(l)*4
 		rows[4][l] = uint32(l) * 4
 		rows[5][l] = uint32(l) * 12 & 0xFFF
@@ -87,6 +89,12 @@ func BenchmarkVectorRows(b *testing.B) {
 		{"deinterleave 3", func() { Deinterleave(&rows[0], unsafe.Pointer(&lds[0]), 3, ^uint64(0)) }},
 		{"deinterleave 4", func() { Deinterleave(&rows[0], unsafe.Pointer(&lds[0]), 4, ^uint64(0)) }},
 		{"interleave 4", func() { Interleave(unsafe.Pointer(&lds[0]), &rows[0], 4) }},
+		{"gather 4", func() { GatherWide(&rows[0], 4, unsafe.Pointer(&lds[0]), strided, 0, ^uint64(0)) }},
+		{"gather 4, by lanes", func() { GatherWide(&rows[0], 4, unsafe.Pointer(&lds[0]), strided, 0, ^uint64(0)-1) }},
+		{"gather 1", func() { Gather32(&rows[0], unsafe.Pointer(&lds[0]), strided, 0, ^uint64(0)) }},
+		{"gather 2", func() { GatherWide(&rows[0], 2, unsafe.Pointer(&lds[0]), strided, 0, ^uint64(0)) }},
+		{"scatter 4", func() { ScatterWide(unsafe.Pointer(&lds[0]), strided, 0, &rows[0], 4, ^uint64(0)) }},
+		{"scatter 4, by lanes", func() { ScatterWide(unsafe.Pointer(&lds[0]), strided, 0, &rows[0], 4, ^uint64(0)-1) }},
 		{"dpp", func() { DPPRow(&rows[0], &rows[1], 1, ^uint64(0), 0x111, 15, 15, true) }},
 		{"bpermute", func() { BpermuteRow(&rows[0], &rows[4], &rows[1], 0, ^uint64(0), 64) }},
 		{"sdwa", func() { SDWARow(&rows[0], &rows[1], 5, false) }},

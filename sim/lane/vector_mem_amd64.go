@@ -54,3 +54,21 @@ func vDwordIndex(index, addr *Row, offset uint32)
 
 //go:noescape
 func vField(dst, src *Row, up, down uint32, signed bool)
+
+//go:noescape
+func vGather2(d *Row, base unsafe.Pointer, addr *[64]uint64, origin uint64)
+
+//go:noescape
+func vGather4(d *Row, base unsafe.Pointer, addr *[64]uint64, origin uint64)
+
+//go:noescape
+func vScatter2(s *Row, base unsafe.Pointer, addr *[64]uint64, origin uint64)
+
+//go:noescape
+func vScatter4(s *Row, base unsafe.Pointer, addr *[64]uint64, origin uint64)
+
+//go:noescape
+func vGather1(d *Row, base unsafe.Pointer, addr *[64]uint64, origin uint64)
+
+//go:noescape
+func vGatherLDS(d *Row, base unsafe.Pointer, addr *Row, off uint32)

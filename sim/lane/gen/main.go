@@ -69,7 +69,7 @@ func outputs() map[string][]byte {
 		out["vector_"+f.name+"_amd64.s"] = file(f.kernels, nil)
 		all = append(all, f.kernels...)
 	}
-	out["vector_mem_amd64.s"] = file(nil, memFile)
+	out["vector_mem_amd64.s"] = file(nil, func(a *asm) { memFile(a); gatherFile(a) })
 	out["vector_matrix_amd64.s"] = file(nil, matrixFile)
 	out["vector_table_amd64.go"] = table(all)
 	return out
