@@ -6,20 +6,38 @@ package lane
 func vmExpF32(d, a, b, c *Row, exec uint64, e *Env)
 
 //go:noescape
+func vmExpF16(d, a, b, c *Row, exec uint64, e *Env)
+
+//go:noescape
 func vmLogF32(d, a, b, c *Row, exec uint64, e *Env)
+
+//go:noescape
+func vmLogF16(d, a, b, c *Row, exec uint64, e *Env)
 
 //go:noescape
 func vmSinF32(d, a, b, c *Row, exec uint64, e *Env)
 
 //go:noescape
+func vmSinF16(d, a, b, c *Row, exec uint64, e *Env)
+
+//go:noescape
 func vmCosF32(d, a, b, c *Row, exec uint64, e *Env)
 
-// vmathTable continues vectorTable.
+//go:noescape
+func vmCosF16(d, a, b, c *Row, exec uint64, e *Env)
+
+// vmathTable continues vectorTable; a kernel that is in both is taken from here.
 var vmathTable = []vectorEntry{
 	{op: "v_exp_f32", fn: vmExpF32},
 	{op: "v_exp_legacy_f32", fn: vmExpF32},
+	{op: "v_exp_f16", fn: vmExpF16},
 	{op: "v_log_f32", fn: vmLogF32},
 	{op: "v_log_legacy_f32", fn: vmLogF32},
+	{op: "v_log_f16", fn: vmLogF16},
 	{op: "v_sin_f32", fn: vmSinF32},
+	{op: "v_sin_f16", fn: vmSinF16},
 	{op: "v_cos_f32", fn: vmCosF32},
+	{op: "v_cos_f16", fn: vmCosF16},
+	{op: "v_div_fmas_f32", fn: divFmasVectorF32},
+	{op: "v_div_fmas_f64", fn: divFmasVectorF64},
 }

@@ -196,3 +196,72 @@ func BenchmarkVmath(b *testing.B) {
 		}
 	}
 }
+
+// TestHalfExhaustive gives every f16 to the f16 kernels of one source.
+func TestHalfExhaustive(t *testing.T) {
+	needVector(t)
+	for name, fast := range VectorKernels() {
+		slow := Kernels[name]
+		if slow.Src != [3]Type{F16} || slow.Cmp != nil {
+			continue
+		}
+		for _, e := range []Env{{Mode: 0x2F0}, {Mode: 0xF0, Gen: GenGFX940}, {Mode: 0x2F0 | modeFP16Ovfl}} {
+			var x, got, want Row
+			for base := uint32(0); base < 1<<16; base += 64 {
+				for l := range x {
+					x[l] = base + uint32(l)
+				}
+				fast.Fn(&got, &x, nil, nil, ^uint64(0), &e)
+				slow.Fn(&want, &x, nil, nil, ^uint64(0), &e)
+				if got != want {
+					for l := range x {
+						if got[l] != want[l] {
+							t.Fatalf("%s(%#x) = %#x, want %#x, mode %#x", name, x[l], got[l], want[l], e.Mode)
+						}
+					}
+				}
+			}
+		}
+	}
+}
+
+// TestVmathDivFmas crosses hard operands in scaled lanes.
+func TestVmathDivFmas(t *testing.T) {
+	needVector(t)
+	for _, f := range []struct {
+		name string
+		typ  Type
+	}{{"v_div_fmas_f32", F32}, {"v_div_fmas_f64", F64}} {
+		fast, slow := VectorKernels()[f.name], Kernels[f.name]
+		r := rand.New(rand.NewPCG(5, 6))
+		var v vectorCase
+		v.at, v.exec = [4]int{0, 2, 4, 6}, ^uint64(0)
+		for i := range 3000 {
+			v.env = Env{Mode: 0xF0 | Mode(i&1)<<9, CarryIn: r.Uint64() | r.Uint64()}
+			for l := range 64 {
+				x, y, z := hardValue(r, f.typ), hardValue(r, f.typ), hardValue(r, f.typ)
+				if l&1 == 0 { // near cancellation, with a denormal quotient
+					z = x&(1<<63) | uint64(r.IntN(1<<20)) | uint64(r.IntN(200))<<52
+					if f.typ == F32 {
+						z = z&0xFFFFF | uint64(r.IntN(140))<<23
+					}
+				}
+				for n, q := range []uint64{x, y, z} {
+					v.file[2+2*n][l], v.file[3+2*n][l] = uint32(q), uint32(q>>32)
+				}
+			}
+			if i&2 != 0 {
+				for n := range 3 {
+					for l := range 64 { // numbers only, so that not every call is portable
+						if p := &v.file[2+2*n+1][l]; *p&0x7FF00000 == 0x7FF00000 {
+							*p &^= 1 << 30
+						}
+					}
+				}
+			}
+			if s := v.differ(&fast, &slow); s != "" {
+				t.Fatal(f.name, s)
+			}
+		}
+	}
+}

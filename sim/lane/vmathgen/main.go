@@ -66,19 +66,31 @@ func (a *asm) file() []byte {
 	return b.Bytes()
 }
 
+// entry is a kernel: its Go name and the mnemonics that share it.
+type entry struct{ name, ops string }
+
 // outputs is the text of every generated file.
 func outputs() map[string][]byte {
-	trans := newAsm()
+	trans, div, rows := newAsm(), newAsm(), newAsm()
+	var entries []entry
+	for _, k := range transKernels {
+		trans.trans(k, false)
+		trans.trans(k, true)
+		entries = append(entries, k.entries()...)
+	}
+	div.divFmasF32()
+	div.divFmasF64()
+	rows.rows()
 	var table bytes.Buffer
 	table.WriteString(generated + "package lane\n\n")
-	for _, k := range transKernels {
-		trans.trans(k)
-		fmt.Fprintf(&table, "//go:noescape\nfunc %s(d, a, b, c *Row, exec uint64, e *Env)\n\n", k.name)
+	for _, e := range entries {
+		fmt.Fprintf(&table, "//go:noescape\nfunc %s(d, a, b, c *Row, exec uint64, e *Env)\n\n", e.name)
 	}
-	table.WriteString("// vmathTable continues vectorTable.\nvar vmathTable = []vectorEntry{\n")
-	for _, k := range transKernels {
-		for _, op := range strings.Fields(k.ops) {
-			fmt.Fprintf(&table, "{op: %q, fn: %s},\n", op, k.name)
+	table.WriteString("// vmathTable continues vectorTable; a kernel that is in both is taken from here.\nvar vmathTable = []vectorEntry{\n")
+	entries = append(entries, entry{"divFmasVectorF32", "v_div_fmas_f32"}, entry{"divFmasVectorF64", "v_div_fmas_f64"})
+	for _, e := range entries {
+		for _, op := range strings.Fields(e.ops) {
+			fmt.Fprintf(&table, "{op: %q, fn: %s},\n", op, e.name)
 		}
 	}
 	table.WriteString("}\n")
@@ -86,9 +98,8 @@ func outputs() map[string][]byte {
 	if err != nil {
 		log.Fatal(err)
 	}
-	rows := newAsm()
-	rows.rows()
 	return map[string][]byte{
+		"vmath_div_amd64.s":    div.file(),
 		"vmath_rows_amd64.s":   rows.file(),
 		"vmath_trans_amd64.s":  trans.file(),
 		"vmath_table_amd64.go": src,
