@@ -1,6 +1,9 @@
 package lane
 
-import "unsafe"
+import (
+	"sync"
+	"unsafe"
+)
 
 // Matrix instructions on the vector unit: the dense one-block shapes of f16,
 // bf16, f32, f64 and i8. Each runs 16 rows by 16 columns at a time on a copy of C; when it meets
@@ -8,19 +11,16 @@ import "unsafe"
 // kernel.
 
 // matrixTile holds the spread operands and C of one instruction: 16 vectors of
-// values, and of exponents, for A and for B. It is used 64-byte aligned.
+// values, and of exponents, for A and for B. Its size is one of the allocator's
+// size classes, so that it is aligned for whole vectors.
 type matrixTile struct {
 	a, b [2][16][16]uint32
 	c    [16]Row
 }
 
-const tileAlign = 64
-
-// alignedTile returns a matrixTile inside buf.
-func alignedTile(buf *[unsafe.Sizeof(matrixTile{}) + tileAlign]byte) *matrixTile {
-	p := unsafe.Pointer(buf)
-	return (*matrixTile)(unsafe.Add(p, -uintptr(p)&(tileAlign-1)))
-}
+// tiles keeps used tiles: clearing a fresh one would take as long as the smaller
+// products.
+var tiles = sync.Pool{New: func() any { return new(matrixTile) }}
 
 // vectorShape is a matrixShape with where its rows lie in C: the byte offset of
 // the columns of row i of row group g.
@@ -66,8 +66,8 @@ func (v *vectorShape) half(d, a, b, c *Row, e *Env) bool {
 	if e.Gen == GenGFX908 || e.Gen < GenGFX940 && e.Blgp != 0 {
 		return false
 	}
-	var buf [unsafe.Sizeof(matrixTile{}) + tileAlign]byte
-	t := alignedTile(&buf)
+	t := tiles.Get().(*matrixTile)
+	defer tiles.Put(t)
 	if !v.spread(t, a, b, e.Gen) {
 		return false
 	}
@@ -136,8 +136,8 @@ func (v *vectorShape) f32(d, a, b, c *Row, e *Env) bool {
 	if e.Blgp != 0 {
 		return false
 	}
-	var buf [unsafe.Sizeof(matrixTile{}) + tileAlign]byte
-	t := alignedTile(&buf)
+	t := tiles.Get().(*matrixTile)
+	defer tiles.Put(t)
 	copy(t.c[:], Rows(c, v.regs))
 	groups := v.m / 16
 	stride := uintptr(v.m * 4)
@@ -166,8 +166,8 @@ func (v *vectorShape) f64(d, a, b, c *Row, e *Env) bool {
 	if e.Blgp != 0 {
 		return false
 	}
-	var buf [unsafe.Sizeof(matrixTile{}) + tileAlign]byte
-	t := alignedTile(&buf)
+	t := tiles.Get().(*matrixTile)
+	defer tiles.Put(t)
 	vSpreadF64(unsafe.Pointer(&t.a), a)
 	copy(t.c[:], Rows(c, v.regs))
 	if vChainF64(unsafe.Pointer(&t.c), &v.offsets[0], unsafe.Pointer(&t.a), b) {
@@ -182,8 +182,8 @@ func (v *vectorShape) i8(d, a, b, c *Row, e *Env) bool {
 	if e.Blgp != 0 && e.Gen < GenGFX940 {
 		return false
 	}
-	var buf [unsafe.Sizeof(matrixTile{}) + tileAlign]byte
-	t := alignedTile(&buf)
+	t := tiles.Get().(*matrixTile)
+	defer tiles.Put(t)
 	pa, pb := unsafe.Pointer(&t.a), unsafe.Pointer(&t.b)
 	vSpreadI8(pa, a)
 	vSpreadI8(pb, b)
