@@ -35,9 +35,6 @@ const (
 // other part of Env is free. The map is not to be changed.
 func VectorKernels() map[string]Kernel { return vectorKernels() }
 
-// VectorMode reports whether vector kernels may run under m.
-func VectorMode(m Mode) bool { return m&0xFF == modeF32Fast|modeF64Fast }
-
 var vectorKernels = sync.OnceValue(func() map[string]Kernel {
 	m := map[string]Kernel{}
 	if !useVector {
