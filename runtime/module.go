@@ -192,12 +192,16 @@ func (m *Module) Kernel(name string) (*Kernel, error) {
 }
 
 // Globals lists the device and managed variables.
-func (m *Module) Globals() []*Global { return slices.Clone(m.globals) }
+func (m *Module) Globals() []*Global {
+	m.rt.mu.Lock()
+	defer m.rt.mu.Unlock()
+	return slices.Clone(m.globals)
+}
 
 // Global finds a variable by name. The error for an unknown name wraps
 // ErrNotFound and lists the names there are.
 func (m *Module) Global(name string) (*Global, error) {
-	return find(m.globals, "variable", name)
+	return find(m.Globals(), "variable", name)
 }
 
 func find[T interface{ Name() string }](all []T, what, name string) (T, error) {
@@ -243,9 +247,11 @@ func (m *Module) unload() error {
 	m.uses.Store(-1)
 	m.rt.mu.Lock()
 	m.rt.modules = slices.DeleteFunc(m.rt.modules, func(x *Module) bool { return x == m })
+	globals := m.globals
+	m.globals = nil
 	m.rt.mu.Unlock()
 	var errs []error
-	for _, g := range m.globals {
+	for _, g := range globals {
 		if g.value != nil {
 			errs = append(errs, g.value.Free())
 		}
@@ -256,6 +262,6 @@ func (m *Module) unload() error {
 	for _, n := range m.needs {
 		n.release()
 	}
-	m.globals, m.code, m.needs = nil, region{}, nil
+	m.code, m.needs = region{}, nil
 	return errors.Join(errs...)
 }

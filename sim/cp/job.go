@@ -201,7 +201,7 @@ func (w *worker) pick(j *job) *parkedGroup {
 
 // run gives the group one turn.
 func (w *worker) run(j *job, p *parkedGroup) bool {
-	out := p.g.Run(quantum(p.turns))
+	out := p.g.Run(quantum(p.turns), &j.stopped, &w.p.attention)
 	switch out {
 	case exec.Faulted:
 		f := p.g.Fault()

@@ -28,7 +28,9 @@ type Processor struct {
 	wg      sync.WaitGroup
 	njobs   atomic.Int32
 	idle    atomic.Int32 // workers in await
-	slots   atomic.Int64
+	// attention asks the workers to end their turns early.
+	attention atomic.Bool
+	slots     atomic.Int64
 
 	executed atomic.Uint64 // instructions of finished dispatches
 
@@ -170,6 +172,8 @@ func (p *Processor) Executed() uint64 { return p.executed.Load() }
 // Waves reports where every wave of every running dispatch stands. Groups are
 // looked at between their turns.
 func (p *Processor) Waves() []exec.WaveState {
+	p.attention.Store(true)
+	defer p.attention.Store(false)
 	for _, w := range p.workers {
 		w.mu.Lock()
 		defer w.mu.Unlock()

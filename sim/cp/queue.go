@@ -32,8 +32,9 @@ type Queue struct {
 
 	mu      sync.Mutex
 	running map[*job]struct{}
-	fault   error
-	failed  atomic.Bool
+	fault   error       // guarded by mu
+	closed  bool        // errs is closed; guarded by mu
+	failed  atomic.Bool // fault is set
 	done    chan struct{}
 }
 
@@ -103,7 +104,6 @@ func (q *Queue) stopping() bool {
 // loop takes packets in order.
 func (q *Queue) loop() {
 	defer close(q.done)
-	defer close(q.errs)
 	index := q.ring.ReadIndex()
 	var p aql.Packet
 	for !q.stopping() {
@@ -118,30 +118,44 @@ func (q *Queue) loop() {
 			q.fail(err)
 			break
 		}
+		if q.stopping() {
+			break
+		}
 		q.ring.Retire(index)
 		index++
 	}
-	// A failed queue stays until it is closed, so that what it runs is
-	// stopped and its error is delivered before its channels close.
 	for _, j := range q.jobs() {
 		j.stop(nil)
 	}
 	q.idle(nil)
+	q.mu.Lock()
+	q.closed = true
+	close(q.errs)
+	q.mu.Unlock()
 }
 
-// fail records the queue's error and stops what it runs.
+// fail records the queue's error, delivers it, and stops what it runs.
 func (q *Queue) fail(err error) {
 	q.mu.Lock()
-	first := q.fault == nil
-	if first {
-		q.fault = err
-	}
+	q.failLocked(err)
 	q.mu.Unlock()
-	if !first {
+	q.stopAll()
+}
+
+// failLocked records and delivers the first error. q.mu is held.
+func (q *Queue) failLocked(err error) {
+	if q.fault != nil {
 		return
 	}
+	q.fault = err
 	q.failed.Store(true)
-	q.errs <- err
+	if !q.closed {
+		q.errs <- err // has room for the only one
+	}
+}
+
+// stopAll wakes everyone who waits for the queue and stops its jobs.
+func (q *Queue) stopAll() {
 	q.Doorbell()
 	q.p.Notify()
 	for _, j := range q.jobs() {
@@ -166,7 +180,7 @@ func packetFault(index uint64, err error) error {
 
 // packet carries out one packet.
 func (q *Queue) packet(index uint64, p *aql.Packet) error {
-	if p.Header().Barrier() && !q.idle(q.stop) {
+	if p.Header().Barrier() && (!q.idle(q.stop) || q.stopping()) {
 		return nil
 	}
 	v, err := aql.Decode(p)
@@ -294,38 +308,53 @@ func (q *Queue) dispatch(index uint64, p *aql.Packet, d *aql.KernelDispatch) err
 		q.gws.Reset(0, uint32(j.total))
 	}
 	j.complete = func(j *job) { q.finish(index, j, d.CompletionSignal, slot) }
-	q.mu.Lock()
-	q.running[j] = struct{}{}
-	q.mu.Unlock()
 	j.start = q.p.machine.Clock()
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	if q.fault != nil {
+		q.release(slot)
+		return nil
+	}
+	q.running[j] = struct{}{}
 	q.p.submit(j)
 	return nil
 }
 
-// finish ends a job: its packet copy is free again, its signal fires, or its
-// fault stops the queue.
-func (q *Queue) finish(index uint64, j *job, completion uint64, slot int) {
-	q.p.remove(j)
-	q.p.executed.Add(j.executed.Load())
+// release gives a packet copy back.
+func (q *Queue) release(slot int) {
 	if slot >= 0 {
 		q.freeCopies <- slot
 	}
-	q.mu.Lock()
-	delete(q.running, j)
-	q.mu.Unlock()
+}
+
+// finish ends a job: its packet copy is free again, its signal fires, or its
+// fault stops the queue. The fault is recorded together with the job's
+// removal, so that no one finds the queue idle and sound in between.
+func (q *Queue) finish(index uint64, j *job, completion uint64, slot int) {
+	q.p.remove(j)
+	q.p.executed.Add(j.executed.Load())
+	q.release(slot)
 	j.mu.Lock()
 	f := j.fault
 	j.mu.Unlock()
-	switch {
-	case f != nil:
+	var err error
+	if f != nil {
 		f.PacketIndex = index
-		q.fail(f)
-	case j.stopped.Load():
-		q.p.Notify()
-	default:
-		if err := q.complete(completion, j.start, q.p.machine.Clock()); err != nil {
-			q.fail(packetFault(index, err))
+		err = f
+	} else if !j.stopped.Load() {
+		if cerr := q.complete(completion, j.start, q.p.machine.Clock()); cerr != nil {
+			err = packetFault(index, cerr)
 		}
+	}
+	q.mu.Lock()
+	if err != nil {
+		q.failLocked(err)
+	}
+	delete(q.running, j)
+	q.mu.Unlock()
+	q.p.Notify()
+	if err != nil {
+		q.stopAll()
 	}
 }
 

@@ -2,6 +2,7 @@ package exec
 
 import (
 	"fmt"
+	"sync/atomic"
 	"unsafe"
 
 	"gfxrt/runtime/device"
@@ -277,13 +278,17 @@ const (
 )
 
 // passBudget is how many instructions a wave runs before its siblings get a
-// turn.
-const passBudget = 1 << 12
+// turn; observedBudget when each of them is reported.
+const (
+	passBudget     = 1 << 12
+	observedBudget = 1 << 7
+)
 
 // Run advances the group until it is done, faults, waits, or each wave has
-// had about quantum instructions.
-func (g *Group) Run(quantum int) Outcome {
-	for spent := 0; spent < quantum; spent += passBudget {
+// had about quantum instructions. It returns early, as if the quantum were
+// spent, when one of the flags is set.
+func (g *Group) Run(quantum int, stop, attention *atomic.Bool) Outcome {
+	for spent := 0; spent < quantum && !stop.Load() && !attention.Load(); spent += passBudget {
 		slept := true
 		for i := range g.waves {
 			w := &g.waves[i]
@@ -294,7 +299,7 @@ func (g *Group) Run(quantum int) Outcome {
 				continue
 			}
 			if g.m.observe != nil {
-				w.runObserved(passBudget)
+				w.runObserved(observedBudget)
 			} else {
 				w.run(passBudget)
 			}

@@ -157,6 +157,10 @@ func (c *codeCache) memoryExecutor(in *inst) func(w *Wave, in *inst) {
 		return nil
 	}
 	in.m.ret = in.m.kind == memAtomic && in.i.Flags&isa.FlagGLC != 0
+	if in.m.kind == memLoad && in.i.Flags&isa.FlagLDS != 0 {
+		// Before gfx940 the LDS forms are a bit of the ordinary loads.
+		in.m.kind = memToLDS
+	}
 	if !in.m.operandsFit(in.i, in.i.Src[1]) {
 		return nil
 	}
