@@ -16,7 +16,7 @@ import (
 
 func init() {
 	device.Register("sim", func(_ context.Context, options []string, target string) (device.Device, error) {
-		o, err := parseOptions(options)
+		o, err := ParseOptions(options)
 		if err != nil {
 			return nil, err
 		}
@@ -50,23 +50,30 @@ type Options struct {
 	TraceWant func(group [3]uint32, wave int) bool
 }
 
-func parseOptions(options []string) (Options, error) {
+// ParseOptions reads the options of a device string: the words after "sim"
+// that a plus sign separates. Errors wrap device.ErrUnsupported.
+func ParseOptions(options []string) (Options, error) {
 	var o Options
+	seen := map[string]bool{}
 	for _, s := range options {
 		key, val, has := strings.Cut(s, "=")
+		if seen[key] {
+			return o, fmt.Errorf("device option %q is given twice: %w", key, device.ErrUnsupported)
+		}
+		seen[key] = true
 		switch {
 		case key == "portable" && !has:
 			o.Portable = true
 		case key == "seed" && has:
 			n, err := strconv.ParseUint(val, 0, 64)
 			if err != nil {
-				return o, fmt.Errorf("device option %q: %w", s, err)
+				return o, fmt.Errorf("device option %q: want a number from 0 to 2^64-1: %w", s, device.ErrUnsupported)
 			}
 			o.Seed = &n
 		case key == "threads" && has:
 			n, err := strconv.ParseUint(val, 0, 16)
 			if err != nil || n == 0 {
-				return o, fmt.Errorf("device option %q: want a number from 1 to 65535", s)
+				return o, fmt.Errorf("device option %q: want a number from 1 to 65535: %w", s, device.ErrUnsupported)
 			}
 			o.Threads = int(n)
 		default:

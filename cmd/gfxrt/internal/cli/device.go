@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"io"
 	"slices"
-	"strconv"
 	"strings"
 	"sync"
 
@@ -38,11 +37,9 @@ func openSession(ctx context.Context, dev string, tr *tracer, opts ...runtime.Op
 		}
 		return &session{rt: rt}, nil
 	}
-	var o sim.Options
-	for _, w := range words[1:] {
-		if err := setOption(&o, w); err != nil {
-			return nil, usagef("--device %s: %w", dev, err)
-		}
+	o, err := sim.ParseOptions(words[1:])
+	if err != nil {
+		return nil, usagef("--device %s: %w", dev, err)
 	}
 	if tr != nil {
 		o.Trace, o.TraceWant = tr.event, tr.filter.want
@@ -56,24 +53,6 @@ func openSession(ctx context.Context, dev string, tr *tracer, opts ...runtime.Op
 		return nil, errors.Join(err, d.Close())
 	}
 	return &session{rt: rt, sim: d, trace: tr}, nil
-}
-
-func setOption(o *sim.Options, word string) error {
-	name, value, _ := strings.Cut(word, "=")
-	switch name {
-	case "portable":
-		o.Portable = true
-		return nil
-	case "seed":
-		n, err := strconv.ParseUint(value, 0, 64)
-		o.Seed = &n
-		return err
-	case "threads":
-		n, err := strconv.ParseUint(value, 0, 16)
-		o.Threads = int(n)
-		return err
-	}
-	return fmt.Errorf("unknown option %q (known: seed=N, portable, threads=N)", word)
 }
 
 // simulated reports whether the simulator has a profile of the processor.

@@ -55,6 +55,7 @@ func exitCode(err error) int {
 		{cases.ErrManifest, exitInput},
 		{elf.ErrInvalid, exitInput},
 		{elf.ErrUnsupported, exitInput},
+		{elf.ErrTooLarge, exitInput},
 		{runtime.ErrIncompatible, exitInput},
 		{runtime.ErrUndefinedSymbol, exitInput},
 		{runtime.ErrInvalidArgument, exitUsage},

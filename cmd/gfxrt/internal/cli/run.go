@@ -359,7 +359,9 @@ func finish(e *env, args []argument, prints []printRequest) error {
 		if err != nil {
 			return err
 		}
-		fmt.Fprintln(e.stdout, line)
+		if _, err := fmt.Fprintln(e.stdout, line); err != nil {
+			return fmt.Errorf("--print: %w", err)
+		}
 	}
 	return nil
 }

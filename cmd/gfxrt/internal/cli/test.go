@@ -15,7 +15,7 @@ type testCmd struct {
 	Manifest []string      `arg:"" help:"Manifest files, or folders with a file \"manifest\" (kernels/README.md has the format)."`
 	Tol      float64       `placeholder:"F" help:"Tolerance for floating-point buffers where it is larger than the manifest's."`
 	Device   string        `placeholder:"DEVICE" help:"sim[+seed=N][+portable][+threads=N][:TARGET]; by default the simulator of the object's own target."`
-	Timeout  time.Duration `placeholder:"DURATION" help:"Give up on a case after this time and tell where each wave stands."`
+	Timeout  time.Duration `default:"10m" placeholder:"DURATION" help:"Give up on a case after this time and tell where each wave stands; 0 waits for ever."`
 	JSON     bool          `help:"Print one JSON document instead of a line a case."`
 }
 

@@ -244,6 +244,14 @@ func (s *Spec) readFile() ([]byte, error) {
 		return nil, fmt.Errorf("%w: %w", err, ErrFile)
 	}
 	defer f.Close()
+	switch info, err := f.Stat(); {
+	case err != nil:
+		return nil, fmt.Errorf("%w: %w", err, ErrFile)
+	case info.Mode()&(os.ModeDevice|os.ModeDir) != 0: // a device may never end
+		return nil, fmt.Errorf("%s is neither a file nor a pipe: %w", s.In, ErrFile)
+	case info.Size() > MaxBuffer:
+		return nil, fmt.Errorf("%s has more than %d bytes: %w", s.In, MaxBuffer, ErrFile)
+	}
 	b, err := io.ReadAll(io.LimitReader(f, MaxBuffer+1))
 	if err != nil {
 		return nil, fmt.Errorf("%w: %w", err, ErrFile)
