@@ -29,10 +29,10 @@ type job struct {
 	parked []*parkedGroup
 	fault  *device.Fault
 
-	start, end uint64 // timestamps
-	complete   func(*job)
-	done       chan struct{}
-	doneOnce   sync.Once
+	start    uint64 // timestamp
+	complete func(*job)
+	done     chan struct{}
+	doneOnce sync.Once
 }
 
 // parkedGroup is a group that gave way, with how often it was pre-empted: it

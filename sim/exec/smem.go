@@ -1,7 +1,6 @@
 package exec
 
 import (
-	"fmt"
 	"strings"
 	"unsafe"
 
@@ -137,7 +136,7 @@ func (w *Wave) scalarMemory(in *inst, va uint64) {
 	case memAtomic:
 		w.scalarAtomic(in, p, va)
 	default:
-		w.setFault(device.FaultUnimplemented, -1, va, fmt.Sprintf("%s", in.i.Op))
+		w.setFault(device.FaultUnimplemented, -1, va, in.i.Op.String())
 	}
 }
 

@@ -112,8 +112,7 @@ func (w *Wave) exec() uint64 { return *(*uint64)(unsafe.Pointer(&w.S[isa.Operand
 func (w *Wave) setExec(x uint64) {
 	*(*uint64)(unsafe.Pointer(&w.S[isa.OperandExecLo])) = x
 }
-func (w *Wave) vcc() uint64     { return *(*uint64)(unsafe.Pointer(&w.S[isa.OperandVCCLo])) }
-func (w *Wave) setVCC(x uint64) { *(*uint64)(unsafe.Pointer(&w.S[isa.OperandVCCLo])) = x }
+func (w *Wave) vcc() uint64 { return *(*uint64)(unsafe.Pointer(&w.S[isa.OperandVCCLo])) }
 
 // row returns VGPR or AccVGPR o. The caller has checked the bound.
 func (w *Wave) row(o isa.Operand) *lane.Row {

@@ -29,7 +29,7 @@ func cubeID(x, y, z uint32, m Mode) uint32 {
 }
 
 func cubeSC(x, y, z uint32, m Mode) uint32 {
-	x, y, z, axis := cubeIn(x, y, z, m)
+	x, _, z, axis := cubeIn(x, y, z, m)
 	switch axis {
 	case 2:
 		if f32(z) < 0 {
@@ -46,7 +46,7 @@ func cubeSC(x, y, z uint32, m Mode) uint32 {
 }
 
 func cubeTC(x, y, z uint32, m Mode) uint32 {
-	x, y, z, axis := cubeIn(x, y, z, m)
+	_, y, z, axis := cubeIn(x, y, z, m)
 	if axis == 1 {
 		if f32(y) < 0 {
 			return z ^ signF32
