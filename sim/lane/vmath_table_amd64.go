@@ -26,6 +26,39 @@ func vmCosF32(d, a, b, c *Row, exec uint64, e *Env)
 //go:noescape
 func vmCosF16(d, a, b, c *Row, exec uint64, e *Env)
 
+//go:noescape
+func vmCvtFlrI32F32(d, a, b, c *Row, exec uint64, e *Env)
+
+//go:noescape
+func vmCvtRpiI32F32(d, a, b, c *Row, exec uint64, e *Env)
+
+//go:noescape
+func vmCvtOffF32I4(d, a, b, c *Row, exec uint64, e *Env)
+
+//go:noescape
+func vmCvtPkU8F32(d, a, b, c *Row, exec uint64, e *Env)
+
+//go:noescape
+func vmCvtPknormI16F32(d, a, b, c *Row, exec uint64, e *Env)
+
+//go:noescape
+func vmCvtPknormU16F32(d, a, b, c *Row, exec uint64, e *Env)
+
+//go:noescape
+func vmCvtPknormI16F16(d, a, b, c *Row, exec uint64, e *Env)
+
+//go:noescape
+func vmCvtPknormU16F16(d, a, b, c *Row, exec uint64, e *Env)
+
+//go:noescape
+func vmCvtNormI16F16(d, a, b, c *Row, exec uint64, e *Env)
+
+//go:noescape
+func vmCvtNormU16F16(d, a, b, c *Row, exec uint64, e *Env)
+
+//go:noescape
+func vmFrexpExpI16F16(d, a, b, c *Row, exec uint64, e *Env)
+
 // vmathTable continues vectorTable; a kernel that is in both is taken from here.
 var vmathTable = []vectorEntry{
 	{op: "v_exp_f32", fn: vmExpF32},
@@ -38,6 +71,24 @@ var vmathTable = []vectorEntry{
 	{op: "v_sin_f16", fn: vmSinF16},
 	{op: "v_cos_f32", fn: vmCosF32},
 	{op: "v_cos_f16", fn: vmCosF16},
+	{op: "v_cvt_flr_i32_f32", fn: vmCvtFlrI32F32},
+	{op: "v_cvt_rpi_i32_f32", fn: vmCvtRpiI32F32},
+	{op: "v_cvt_off_f32_i4", fn: vmCvtOffF32I4},
+	{op: "v_cvt_pk_u8_f32", fn: vmCvtPkU8F32},
+	{op: "v_cvt_pkaccum_u8_f32", fn: vmCvtPkU8F32},
+	{op: "v_cvt_pknorm_i16_f32", fn: vmCvtPknormI16F32},
+	{op: "v_cvt_pknorm_u16_f32", fn: vmCvtPknormU16F32},
+	{op: "v_cvt_pknorm_i16_f16", fn: vmCvtPknormI16F16},
+	{op: "v_cvt_pknorm_u16_f16", fn: vmCvtPknormU16F16},
+	{op: "v_cvt_norm_i16_f16", fn: vmCvtNormI16F16},
+	{op: "v_cvt_norm_u16_f16", fn: vmCvtNormU16F16},
+	{op: "v_frexp_exp_i16_f16", fn: vmFrexpExpI16F16},
 	{op: "v_div_fmas_f32", fn: divFmasVectorF32},
 	{op: "v_div_fmas_f64", fn: divFmasVectorF64},
+	{op: "v_cvt_f32_fp8", fn: fromFP8Vector},
+	{op: "v_cvt_f32_bf8", fn: fromBF8Vector},
+	{op: "v_cvt_pk_f32_fp8", fn: pkFromFP8Vector},
+	{op: "v_cvt_pk_f32_bf8", fn: pkFromBF8Vector},
+	{op: "v_cvt_pk_fp8_f32", fn: pkToFP8Vector},
+	{op: "v_cvt_pk_bf8_f32", fn: pkToBF8Vector},
 }

@@ -265,3 +265,53 @@ func TestVmathDivFmas(t *testing.T) {
 		}
 	}
 }
+
+// TestVmathFP8 converts every code, and f32 around every code and halfway between
+// codes.
+func TestVmathFP8(t *testing.T) {
+	needVector(t)
+	r := rand.New(rand.NewPCG(8, 8))
+	for _, gen := range []Gen{GenGFX940, GenGFX950} {
+		for _, bf8 := range []bool{false, true} {
+			f := fp8Of(bf8, gen)
+			var steps []uint32
+			for code := range uint32(256) {
+				steps = append(steps, f.decode[code])
+			}
+			for code := range uint32(127) {
+				mid := (f32(f.decode[code]) + f32(f.decode[code+1])) / 2
+				steps = append(steps, bits32(mid), bits32(-mid))
+			}
+			names := []string{"v_cvt_f32_fp8", "v_cvt_pk_f32_fp8", "v_cvt_pk_fp8_f32"}
+			if bf8 {
+				names = []string{"v_cvt_f32_bf8", "v_cvt_pk_f32_bf8", "v_cvt_pk_bf8_f32"}
+			}
+			for _, name := range names {
+				fast, ok := VectorKernels()[name]
+				if !ok {
+					t.Fatalf("no vector kernel for %s", name)
+				}
+				slow := Kernels[name]
+				var v vectorCase
+				for i := range 400 {
+					v.at = [4]int{[]int{0, 2, 3, 4}[r.IntN(4)], 2, 4, 6}
+					v.exec = ^uint64(0)
+					if i&1 != 0 {
+						v.exec = r.Uint64()
+					}
+					v.env = Env{Mode: 0xF0 | Mode(r.Uint32())&^0xFF, Gen: gen, OpSel: uint8(r.IntN(16)), Abs: uint8(r.IntN(4)), NegLo: uint8(r.IntN(4))}
+					for l := range 64 {
+						v.file[2][l] = steps[r.IntN(len(steps))] + uint32(r.IntN(3)) - 1
+						v.file[4][l] = steps[r.IntN(len(steps))] + uint32(r.IntN(3)) - 1
+						if slow.Src[0] == B32 {
+							v.file[2][l] = r.Uint32()
+						}
+					}
+					if s := v.differ(&fast, &slow); s != "" {
+						t.Fatal(name, s)
+					}
+				}
+			}
+		}
+	}
+}

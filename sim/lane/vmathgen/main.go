@@ -66,18 +66,31 @@ func (a *asm) file() []byte {
 	return b.Bytes()
 }
 
+// goKernels are written in Go around functions of assembly.
+var goKernels = []entry{
+	{"divFmasVectorF32", "v_div_fmas_f32"}, {"divFmasVectorF64", "v_div_fmas_f64"},
+	{"fromFP8Vector", "v_cvt_f32_fp8"}, {"fromBF8Vector", "v_cvt_f32_bf8"},
+	{"pkFromFP8Vector", "v_cvt_pk_f32_fp8"}, {"pkFromBF8Vector", "v_cvt_pk_f32_bf8"},
+	{"pkToFP8Vector", "v_cvt_pk_fp8_f32"}, {"pkToBF8Vector", "v_cvt_pk_bf8_f32"},
+}
+
 // entry is a kernel: its Go name and the mnemonics that share it.
 type entry struct{ name, ops string }
 
 // outputs is the text of every generated file.
 func outputs() map[string][]byte {
-	trans, div, rows := newAsm(), newAsm(), newAsm()
+	trans, div, rows, cvt := newAsm(), newAsm(), newAsm(), newAsm()
 	var entries []entry
 	for _, k := range transKernels {
 		trans.trans(k, false)
 		trans.trans(k, true)
 		entries = append(entries, k.entries()...)
 	}
+	for _, k := range simpleKernels {
+		cvt.simple(k)
+		entries = append(entries, entry{k.name, k.ops})
+	}
+	cvt.fp8()
 	div.divFmasF32()
 	div.divFmasF64()
 	rows.rows()
@@ -87,7 +100,7 @@ func outputs() map[string][]byte {
 		fmt.Fprintf(&table, "//go:noescape\nfunc %s(d, a, b, c *Row, exec uint64, e *Env)\n\n", e.name)
 	}
 	table.WriteString("// vmathTable continues vectorTable; a kernel that is in both is taken from here.\nvar vmathTable = []vectorEntry{\n")
-	entries = append(entries, entry{"divFmasVectorF32", "v_div_fmas_f32"}, entry{"divFmasVectorF64", "v_div_fmas_f64"})
+	entries = append(entries, goKernels...)
 	for _, e := range entries {
 		for _, op := range strings.Fields(e.ops) {
 			fmt.Fprintf(&table, "{op: %q, fn: %s},\n", op, e.name)
@@ -99,6 +112,7 @@ func outputs() map[string][]byte {
 		log.Fatal(err)
 	}
 	return map[string][]byte{
+		"vmath_cvt_amd64.s":    cvt.file(),
 		"vmath_div_amd64.s":    div.file(),
 		"vmath_rows_amd64.s":   rows.file(),
 		"vmath_trans_amd64.s":  trans.file(),
