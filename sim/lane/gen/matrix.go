@@ -165,16 +165,16 @@ func at(quad0, quad1 string, k, off int) string {
 
 // truncate is roundSum(truncatedSum) of eight products. Exponents are biased by
 // 127. Products are cut at 24 bits below the highest exponent by the conversion
-// to integers; the rest is roundSum in 64-bit lanes.
+// to integers.
 //
 // Products of f16 share one scale. The range of bf16 is that of f32, so each of
 // its products is one of significands with a scale of its own; exponents from
 // 2^127 up are left to the caller like special values.
 func (a *asm) truncate(bf16 bool) {
 	if bf16 {
-		a.text("Adds eight products to 16 rows and columns of C; whether C was infinite or NaN or a product too great.", "vTruncate8BF16", 41)
+		a.text("Adds eight products to 16 rows and columns of C; whether it met what it does not handle.", "vTruncate8BF16", 41)
 	} else {
-		a.text("Adds eight products to 16 rows and columns of C; whether C was infinite or NaN.", "vTruncate8", 41)
+		a.text("Adds eight products to 16 rows and columns of C; whether it met what it does not handle.", "vTruncate8", 41)
 	}
 	const exps = 64 * spreadVectors
 	a.matrixArgs()
@@ -199,67 +199,77 @@ func (a *asm) truncate(bf16 bool) {
 			a.p("VPADDD Z%d, Z%d, Z%d", 3+k+n, 3+k, 3+k)
 		}
 	}
-	// C: Z5 its exponent, Z6 its significand doubled.
-	a.p("VMOVDQU32 (R10), Z4")
-	a.p("VPSLLD $1, Z4, Z5")
-	a.p("VPSRLD $24, Z5, Z5")
-	a.p("VPCMPEQD.BCST %s, Z5, K1", a.mem(255))
-	a.p("KORW K1, K7, K7")
-	a.p("VPTESTMD Z5, Z5, K1")
-	a.p("VPMOVD2M Z4, K2")
-	a.p("VPANDD.BCST %s, Z4, Z6", a.mem(0x7FFFFF))
-	a.p("VPORD.BCST %s, Z6, K1, Z6", a.mem(0x800000))
-	a.p("VPXORD Z7, Z7, Z7")
-	a.p("VPSUBD Z6, Z7, K2, Z6")
-	a.p("VPADDD Z6, Z6, Z6")
-	a.p("VPMAXUD.BCST %s, Z5, Z5", a.mem(1))
-	// Z8: top; Z0, Z5: distances from it; Z6: C aligned.
-	a.p("VPMAXSD Z5, Z0, Z8")
-	a.p("VPSUBD Z0, Z8, Z0")
-	a.p("VPSUBD Z5, Z8, Z5")
-	a.p("VPSRAVD Z5, Z6, Z6")
-	// Z9: the least drop; Z8: exponent field of 2^(top-32) as f64.
-	a.p("VPBROADCASTD %s, Z9", a.mem(2))
-	a.p("VPSUBD Z8, Z9, Z9")
-	a.p("VPMAXSD Z7, Z9, Z9")
-	a.p("VPADDD.BCST %s, Z8, Z8", a.mem(864))
-	for h := range 2 {
-		wide := func(from, to int) {
-			y := from
-			if h == 1 {
-				a.p("VEXTRACTI64X4 $1, Z%d, Y%d", from, to)
-				y = to
-			}
-			a.p("VPMOVSXDQ Y%d, Z%d", y, to)
-		}
-		r := 14 + h
-		wide(3, 10)
-		wide(0, 11)
-		wide(6, 12)
-		a.p("VPSLLQ $8, Z10, Z10")
-		a.p("VPSRAVQ Z11, Z10, Z10")
-		a.p("VPSLLQ $8, Z12, Z12")
-		a.p("VPADDQ Z12, Z10, Z10")
-		wide(9, 11)
-		wide(8, 13)
-		a.p("VPABSQ Z10, Z12")
-		a.p("VPLZCNTQ Z12, Z12")
-		a.p("VPBROADCASTQ %s(SB), Z4", a.constant("vq0000000000000020", dwords(32, 0)))
-		a.p("VPSUBQ Z12, Z4, Z12")
-		a.p("VPMAXSQ Z11, Z12, Z12")
-		a.p("VPSRAVQ Z12, Z10, Z10")
-		a.p("VPSLLVQ Z12, Z10, Z10")
-		a.p("VCVTQQ2PD Z10, Z10")
-		a.p("VPSLLQ $52, Z13, Z13")
-		a.p("VMULPD Z13, Z10, Z10")
-		a.p("VCVTPD2PS Z10, Y%d", r)
-	}
-	a.p("VINSERTI64X4 $1, Y15, Z14, Z14")
-	a.p("VMOVDQU32 Z14, (R10)")
+	a.roundSum()
 	a.nextRow()
 	a.p("KTESTW K7, K7")
 	a.p("SETNE ret+40(FP)")
 	a.ret()
+}
+
+// roundSum is the function of that name for the sum in Z3, its exponent in Z0 and
+// C at R10.
+//
+// The sum of 38 bits is kept as A, all but its 8 lowest bits, and B, those. Of its
+// 32 highest bits the lowest goes into the one above it, which then tells like it
+// that something is left below; so they fit a dword, and the conversion to f32
+// rounds as it should. Where a result that is not zero might be denormal, which
+// would round again, the kernel gives up.
+func (a *asm) roundSum() {
+	// Z5: exponent of C. Z6: twice its significand.
+	a.p("VMOVDQU32 (R10), Z4")
+	a.p("VPADDD Z4, Z4, Z6")
+	a.p("VPSRLD $24, Z6, Z5")
+	a.p("VPCMPEQD.BCST %s, Z5, K1", a.mem(255))
+	a.p("KORW K1, K7, K7")
+	a.p("VPTESTMD Z5, Z5, K1")
+	a.p("VPMOVD2M Z4, K2")
+	a.p("VPANDD.BCST %s, Z6, Z6", a.mem(0xFFFFFE))
+	a.p("VPORD.BCST %s, Z6, K1, Z6", a.mem(1<<24))
+	a.p("VPXORD Z7, Z7, Z7")
+	a.p("VPSUBD Z6, Z7, K2, Z6")
+	a.p("VPMAXUD.BCST %s, Z5, Z5", a.mem(1))
+	// Z8: the higher exponent; Z0, Z5: distances from it.
+	a.p("VPMAXSD Z5, Z0, Z8")
+	a.p("VPSUBD Z0, Z8, Z0")
+	a.p("VPSUBD Z5, Z8, Z5")
+	// Z9: A.
+	a.p("VPSRAVD Z5, Z6, Z6")
+	a.p("VPSRAVD Z0, Z3, Z9")
+	a.p("VPADDD Z6, Z9, Z9")
+	// Z3: twice B, the bits of the sum between the units of A and 1/256.
+	a.p("VPBROADCASTD %s, Z10", a.mem(8))
+	a.p("VPSUBD Z0, Z10, Z11")
+	a.p("VPMAXSD Z7, Z11, Z12")
+	a.p("VPSUBD Z11, Z12, Z11")
+	a.p("VPSLLVD Z12, Z3, Z3")
+	a.p("VPSRAVD Z11, Z3, Z3")
+	a.p("VPADDD Z3, Z3, Z3")
+	a.p("VPANDD.BCST %s, Z3, Z3", a.mem(255*2))
+	// Z13: how many bits to drop.
+	a.p("VPSRAD $31, Z9, Z11")
+	a.p("VPXORD Z11, Z9, Z11")
+	a.p("VPLZCNTD Z11, Z11")
+	a.p("VPBROADCASTD %s, Z12", a.mem(9))
+	a.p("VPSUBD Z11, Z12, Z13")
+	a.p("VPMAXSD Z7, Z13, Z13")
+	// Z9: what is left.
+	a.p("VPSUBD Z13, Z10, Z10")
+	a.p("VPSLLVD Z10, Z9, Z9")
+	a.p("VPSRLVD Z13, Z3, Z3")
+	a.p("VPSRLD $1, Z3, Z11")
+	a.p("VPORD Z11, Z9, Z9")
+	a.p("VPTERNLOGD.BCST $0xF8, %s, Z3, Z9", a.mem(1))
+	a.p("VPTESTMD Z9, Z9, K1")
+	a.p("VPCMPUD.BCST $1, %s, Z8, K1, K1", a.mem(64))
+	a.p("KORW K1, K7, K7")
+	// Z8: its power of two.
+	a.p("VPADDD Z13, Z8, Z8")
+	a.p("VPSUBD.BCST %s, Z8, Z8", a.mem(32))
+	a.p("VPMAXSD.BCST %s, Z8, Z8", a.mem(1))
+	a.p("VPSLLD $23, Z8, Z8")
+	a.p("VCVTDQ2PS Z9, Z9")
+	a.p("VMULPS Z8, Z9, Z9")
+	a.p("VMOVDQU32 Z9, (R10)")
 }
 
 // productsF16 leaves the cut products in Z3 to Z10 and the highest exponent in Z0.
