@@ -59,6 +59,33 @@ func vmCvtNormU16F16(d, a, b, c *Row, exec uint64, e *Env)
 //go:noescape
 func vmFrexpExpI16F16(d, a, b, c *Row, exec uint64, e *Env)
 
+//go:noescape
+func vmFrexpMantF16(d, a, b, c *Row, exec uint64, e *Env)
+
+//go:noescape
+func vmDivFixupF16(d, a, b, c *Row, exec uint64, e *Env)
+
+//go:noescape
+func vmSadU8(d, a, b, c *Row, exec uint64, e *Env)
+
+//go:noescape
+func vmSadHiU8(d, a, b, c *Row, exec uint64, e *Env)
+
+//go:noescape
+func vmMsadU8(d, a, b, c *Row, exec uint64, e *Env)
+
+//go:noescape
+func vmSadU16(d, a, b, c *Row, exec uint64, e *Env)
+
+//go:noescape
+func vmLerpU8(d, a, b, c *Row, exec uint64, e *Env)
+
+//go:noescape
+func vmSatPkU8I16(d, a, b, c *Row, exec uint64, e *Env)
+
+//go:noescape
+func vmFrexpExpI32F64(d, a, b, c *Row, exec uint64, e *Env)
+
 // vmathTable continues vectorTable; a kernel that is in both is taken from here.
 var vmathTable = []vectorEntry{
 	{op: "v_exp_f32", fn: vmExpF32},
@@ -83,6 +110,16 @@ var vmathTable = []vectorEntry{
 	{op: "v_cvt_norm_i16_f16", fn: vmCvtNormI16F16},
 	{op: "v_cvt_norm_u16_f16", fn: vmCvtNormU16F16},
 	{op: "v_frexp_exp_i16_f16", fn: vmFrexpExpI16F16},
+	{op: "v_frexp_mant_f16", fn: vmFrexpMantF16},
+	{op: "v_div_fixup_f16", fn: vmDivFixupF16},
+	{op: "v_div_fixup_legacy_f16", fn: vmDivFixupF16},
+	{op: "v_sad_u8", fn: vmSadU8},
+	{op: "v_sad_hi_u8", fn: vmSadHiU8},
+	{op: "v_msad_u8", fn: vmMsadU8},
+	{op: "v_sad_u16", fn: vmSadU16},
+	{op: "v_lerp_u8", fn: vmLerpU8},
+	{op: "v_sat_pk_u8_i16", fn: vmSatPkU8I16},
+	{op: "v_frexp_exp_i32_f64", fn: vmFrexpExpI32F64},
 	{op: "v_div_fmas_f32", fn: divFmasVectorF32},
 	{op: "v_div_fmas_f64", fn: divFmasVectorF64},
 	{op: "v_cvt_f32_fp8", fn: fromFP8Vector},

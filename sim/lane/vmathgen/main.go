@@ -90,6 +90,8 @@ func outputs() map[string][]byte {
 		cvt.simple(k)
 		entries = append(entries, entry{k.name, k.ops})
 	}
+	cvt.frexpExpF64()
+	entries = append(entries, entry{"vmFrexpExpI32F64", "v_frexp_exp_i32_f64"})
 	cvt.fp8()
 	div.divFmasF32()
 	div.divFmasF64()

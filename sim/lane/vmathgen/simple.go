@@ -1,8 +1,9 @@
 package main
 
 // simpleKernel is a kernel of dwords: the body leaves the result for the sources
-// Z0, Z1 and Z2 in Z3. It may use K5, K6 and Z4 to Z11; constants are broadcast to
-// Z16 and up. half tells that the sources are f16, converted to f32.
+// Z0, Z1 and Z2 in Z3. It may use K5 to K7 and Z4 to Z11; constants are broadcast to
+// Z16 and up. half tells that the sources are f16, converted to f32. Z14 is the bit
+// that quiets an f16 NaN, and Z15 all ones with Env.Clamp.
 type simpleKernel struct {
 	name, ops string
 	sources   int
@@ -39,6 +40,56 @@ var simpleKernels = []simpleKernel{
 	{"vmFrexpExpI16F16", "v_frexp_exp_i16_f16", 1, true, []uint32{0x7FFFFFFF, 0x7F800000, 1, 0xFFFF}, func(a *asm) {
 		a.p("VPANDD Z16, Z0, Z4; VPTESTMD Z4, Z4, K5; VPCMPUD $1, Z17, Z4, K5, K5; VGETEXPPS Z0, Z3; VCVTPS2DQ Z3, Z3; VPADDD Z18, Z3, Z3; VPANDD.Z Z19, Z3, K5, Z3")
 	}},
+	{"vmFrexpMantF16", "v_frexp_mant_f16", 1, false, []uint32{0x7FFF, 0x7C00, 0xFFFF}, func(a *asm) {
+		a.p("VPANDD Z18, Z0, Z3; VPANDD Z16, Z0, Z4; VPTESTMD Z4, Z4, K5; VPCMPUD $1, Z17, Z4, K5, K5")
+		a.p("VPMOVDW Z0, Y5; VCVTPH2PS Y5, Z5; VGETMANTPS $2, Z5, Z5; VCVTPS2PH $0, Z5, Y5; VPMOVZXWD Y5, K5, Z3")
+		a.p("VPCMPUD $6, Z17, Z4, K5; VPORD Z14, Z3, K5, Z3")
+	}},
+	{"vmDivFixupF16", "v_div_fixup_f16 v_div_fixup_legacy_f16", 3, false, []uint32{0x7FFF, 0x7C00, 0x8000, 0xFE00, 0xFFFF}, divFixupF16},
+
+	{"vmSadU8", "v_sad_u8", 3, false, []uint32{0x01010101, 0x00010001}, func(a *asm) { a.bytesSad(); a.addClamped() }},
+	{"vmSadHiU8", "v_sad_hi_u8", 3, false, []uint32{0x01010101, 0x00010001}, func(a *asm) {
+		a.bytesSad()
+		a.p("VPSLLD $16, Z4, Z4")
+		a.addClamped()
+	}},
+	{"vmMsadU8", "v_msad_u8", 3, false, []uint32{0x01010101, 0x00010001}, func(a *asm) {
+		a.p("VPTESTMB Z1, Z1, K5; VMOVDQU8.Z Z0, K5, Z0") // both bytes are 0 then
+		a.bytesSad()
+		a.addClamped()
+	}},
+	{"vmSadU16", "v_sad_u16", 3, false, []uint32{0xFFFF}, func(a *asm) {
+		a.p("VPSUBUSW Z1, Z0, Z4; VPSUBUSW Z0, Z1, Z5; VPORD Z5, Z4, Z4; VPSRLD $16, Z4, Z5; VPANDD Z16, Z4, Z4; VPADDD Z5, Z4, Z4")
+		a.addClamped()
+	}},
+	// The average instruction rounds up: take back where the sum is odd and the
+	// third source's bit is 0.
+	{"vmLerpU8", "v_lerp_u8", 3, false, []uint32{0x01010101}, func(a *asm) {
+		a.p("VPAVGB Z1, Z0, Z3; VPXORD Z1, Z0, Z4; VPANDND Z4, Z2, Z4; VPANDD Z16, Z4, Z4; VPSUBB Z4, Z3, Z3")
+	}},
+	{"vmSatPkU8I16", "v_sat_pk_u8_i16", 1, false, []uint32{0, 0x00FF00FF, 0xFFFF}, func(a *asm) {
+		a.p("VPMAXSW Z16, Z0, Z0; VPMINSW Z17, Z0, Z0; VPSRLD $8, Z0, Z4; VPORD Z4, Z0, Z0; VPANDD Z18, Z0, Z3")
+	}},
+}
+
+// bytesSad leaves the sums of the absolute differences of bytes in Z4.
+func (a *asm) bytesSad() {
+	a.p("VPSUBUSB Z1, Z0, Z4; VPSUBUSB Z0, Z1, Z5; VPORD Z5, Z4, Z4; VPMADDUBSW Z16, Z4, Z4; VPMADDWD Z17, Z4, Z4")
+}
+
+// addClamped adds Z2 to Z4; a carry saturates with Env.Clamp.
+func (a *asm) addClamped() {
+	a.p("VPADDD Z2, Z4, Z3; VPCMPUD $1, Z2, Z3, K5; VPORD Z15, Z3, K5, Z3")
+}
+
+// divFixupF16: Z0 is the quotient, Z1 the denominator, Z2 the numerator; later lines
+// win. Z6 is the sign, Z4 and Z5 the magnitudes.
+func divFixupF16(a *asm) {
+	a.p("VPXORD Z1, Z2, Z6; VPANDD Z18, Z6, Z6; VPANDD Z16, Z0, Z3; VPORD Z6, Z3, Z3; VPANDD Z16, Z1, Z4; VPANDD Z16, Z2, Z5")
+	a.p("VPTESTNMD Z5, Z5, K5; VPCMPEQD Z17, Z4, K6; KORW K5, K6, K5; VMOVDQA32 Z6, K5, Z3")                                  // 0/x, x/inf
+	a.p("VPTESTNMD Z4, Z4, K6; VPCMPEQD Z17, Z5, K7; KORW K6, K7, K6; VPORD Z17, Z6, K6, Z3")                                 // x/0, inf/x
+	a.p("KANDW K5, K6, K5; VMOVDQA32 Z19, K5, Z3")                                                                            // 0/0, inf/inf
+	a.p("VPCMPUD $6, Z17, Z4, K5; VPORD Z14, Z1, K5, Z3; VPCMPUD $6, Z17, Z5, K5; VPORD Z14, Z2, K5, Z3; VPANDD Z20, Z3, Z3") // NaNs
 }
 
 var (
@@ -67,6 +118,7 @@ func (a *asm) simple(k simpleKernel) {
 		a.p("MOVQ %c+%d(FP), %s", 'a'+n, 8+8*n, r)
 	}
 	a.masks("exec+32(FP)")
+	a.p("MOVQ e+40(FP), R8; MOVL Env_Mode(R8), AX; ANDL $0x200, AX; VPBROADCASTD AX, Z14; MOVBLZX Env_Clamp(R8), AX; NEGL AX; VPBROADCASTD AX, Z15")
 	for i, c := range k.consts {
 		a.p("VPBROADCASTD %s, Z%d", a.d(c), 16+i)
 	}
@@ -79,6 +131,23 @@ func (a *asm) simple(k simpleKernel) {
 		}
 		k.body(a)
 		a.merged("Z3", i)
+	}
+	a.ret()
+}
+
+// frexpExpF64 has its result in rows of dwords.
+func (a *asm) frexpExpF64() {
+	a.text("v_frexp_exp_i32_f64", "vmFrexpExpI32F64", 48)
+	a.p("MOVQ d+0(FP), DI; MOVQ a+8(FP), SI")
+	a.masks("exec+32(FP)")
+	for i, c := range []uint32{0x7FFFFFFF, 0x7FF00000, 1} {
+		a.p("VPBROADCASTD %s, Z%d", a.d(c), 16+i)
+	}
+	for i := range 4 {
+		a.p("VMOVDQU32 %d(SI), Z0; VMOVDQU32 %d(SI), Z1; VPUNPCKLDQ Z1, Z0, Z2; VPUNPCKHDQ Z1, Z0, Z3", 64*i, 64*i+256)
+		a.p("VPANDD Z16, Z1, Z4; VPCMPUD $1, Z17, Z4, K5; VPORD Z0, Z4, Z4; VPTESTMD Z4, Z4, K5, K5") // finite, not zero
+		a.p("VGETEXPPD Z2, Z2; VGETEXPPD Z3, Z3; VCVTPD2QQ Z2, Z2; VCVTPD2QQ Z3, Z3; VSHUFPS $0x88, Z3, Z2, Z2; VPADDD.Z Z18, Z2, K5, Z2")
+		a.merged("Z2", i)
 	}
 	a.ret()
 }
