@@ -23,22 +23,48 @@ var ErrTarget = errors.New("no decoder for target")
 // Decoder decodes the instructions of one target. It is immutable and safe for
 // concurrent use.
 type Decoder struct {
-	t *tables
+	t    *tables
+	name string
+	wave uint8 // lanes of a wave, 32 or 64
 	features
 }
 
 // NewDecoder returns the decoder of a processor, named without features
-// ("gfx90a"). Other processors give an error wrapping ErrTarget.
+// ("gfx90a"), in LLVM's default wave size for it: 64 on gfx9, 32 on gfx10 and later.
+// Other processors give an error wrapping ErrTarget.
 func NewDecoder(target string) (*Decoder, error) {
-	t := targets[target]
-	if t == nil {
+	f, ok := featuresOf[target]
+	if ok && f.gen >= 10 {
+		return NewDecoderWave(target, 32)
+	}
+	return NewDecoderWave(target, 64)
+}
+
+// NewDecoderWave returns the decoder of a processor for kernels of a wave size, on
+// which the sizes of lane masks and of some matrix operands depend. A processor
+// that does not have the wave size gives an error wrapping ErrTarget: gfx9 has
+// wave64 only, gfx1250 wave32 only.
+func NewDecoderWave(target string, wave int) (*Decoder, error) {
+	f, ok := featuresOf[target]
+	name := f.tables
+	if name == "" {
+		name = target
+	}
+	t := targets[name]
+	if !ok || t == nil {
 		return nil, fmt.Errorf("%w %q", ErrTarget, target)
 	}
-	return &Decoder{t: t, features: featuresOf[target]}, nil
+	if wave != 64 && (wave != 32 || f.gen == 9) || wave == 64 && f.gfx1250 {
+		return nil, fmt.Errorf("%w %q with waves of %d lanes", ErrTarget, target, wave)
+	}
+	return &Decoder{t: t, name: target, wave: uint8(wave), features: f}, nil
 }
 
 // Target returns the processor's name.
-func (d *Decoder) Target() string { return d.t.name }
+func (d *Decoder) Target() string { return d.name }
+
+// WaveSize returns the lanes of a wave.
+func (d *Decoder) WaveSize() int { return int(d.wave) }
 
 // state is one decode in progress.
 type state struct {
@@ -46,6 +72,8 @@ type state struct {
 	in   *Inst
 	code []byte
 	w    uint64 // the first two dwords; the second is 0 when absent
+	w2   uint32 // the third dword, in the encodings that have one
+	size uint8  // bytes before a literal
 	form *form
 
 	status status
@@ -88,7 +116,11 @@ func (d *Decoder) decode(code []byte, in *Inst) status {
 	in.Dst, in.SDst = OperandNone, OperandNone
 	in.Src = [4]Operand{OperandNone, OperandNone, OperandNone, OperandNone}
 	in.Scale = [2]Operand{OperandNone, OperandNone}
-	s.family()
+	if d.gen == 9 {
+		s.family()
+	} else {
+		s.family10()
+	}
 	if s.status == decoded && int(in.Size) > len(code) {
 		return truncated
 	}
@@ -173,7 +205,7 @@ func (s *state) long(w uint32) {
 // start looks the opcode up and checks the bits that must be 0.
 // fixed masks the opcode and operand bits.
 func (s *state) start(enc Enc, t []entry, opcode uint32, fixed uint64) bool {
-	op, f := lookup(t, opcode)
+	op, f := s.d.lookup(t, opcode)
 	if f == nil {
 		s.fail()
 		return false
@@ -186,7 +218,8 @@ func (s *state) start(enc Enc, t []entry, opcode uint32, fixed uint64) bool {
 	if s.in.Size == 0 {
 		s.in.Size = 4
 	}
-	if s.w&^(fixed|f.mask) != 0 {
+	s.size = s.in.Size
+	if s.w&^(fixed|f.mask) != f.ones || s.in.Size == 12 && s.w2&^f.mask2 != 0 {
 		s.fail()
 		return false
 	}

@@ -52,15 +52,18 @@ func (s *state) data(acc bool, code uint32, width uint8) Operand {
 }
 
 func (s *state) ds() {
-	t := s.d.t.ds
-	if s.bit(16) {
+	t, opcode, fixed, gds := s.d.t.ds, s.bits(17, 8), uint64(0xfdff0000), uint(16)
+	if s.d.gen >= 10 {
+		opcode, fixed, gds = s.bits(18, 8), 0xfffe0000, 17
+	}
+	if s.bit(gds) {
 		t = s.d.t.gds
 	}
-	if !s.start(EncDS, t, s.bits(17, 8), 0xfdff0000) {
+	if !s.start(EncDS, t, opcode, fixed) {
 		return
 	}
 	in, f := s.in, s.form
-	s.flag(16, FlagGDS)
+	s.flag(gds, FlagGDS)
 	acc := s.bit(25) && s.d.gfx90a
 	if f.dst.width > 0 {
 		s.setDst(s.data(acc, s.bits(56, 8), f.dst.width), f.dst.width)

@@ -10,7 +10,7 @@ import (
 )
 
 func TestNewDecoderRefusesOtherTargets(t *testing.T) {
-	for _, target := range []string{"", "gfx90", "gfx1100", "gfx90a:xnack+"} {
+	for _, target := range []string{"", "gfx90", "gfx803", "gfx90a:xnack+"} {
 		if _, err := NewDecoder(target); !errors.Is(err, ErrTarget) || !strings.Contains(err.Error(), target) {
 			t.Errorf("NewDecoder(%q): %v, want ErrTarget naming it", target, err)
 		}

@@ -2,34 +2,40 @@ package isa
 
 import "encoding/binary"
 
+// Codes of the first source that announce another dword.
 const (
-	srcSDWA = 249
-	srcDPP  = 250
+	srcDPP8   = 233 // gfx10 and later
+	srcDPP8FI = 234 // fetching inactive lanes
+	srcSDWA   = 249 // to gfx10
+	srcDPP    = 250
 )
 
 // vop12c decodes VOP1, VOP2 and VOPC with their SDWA and DPP forms.
 func (s *state) vop12c(w uint32) {
 	t := s.d.t
-	plain, sdwa, dpp := t.vop2, t.vop2SDWA, t.vop2DPP
+	plain, sdwa, dpp, dpp8 := t.vop2, t.vop2SDWA, t.vop2DPP, t.vop2DPP8
 	enc, opcode, fixed := EncVOP2, w>>25, uint64(0xfe000000)
 	switch opcode {
 	case 0x3e:
 		enc, opcode, fixed = EncVOPC, w>>17&0xff, 0xfffe0000
-		plain, sdwa, dpp = t.vopc, t.vopcSDWA, t.vopcDPP
+		plain, sdwa, dpp, dpp8 = t.vopc, t.vopcSDWA, t.vopcDPP, t.vopcDPP8
 	case 0x3f:
 		enc, opcode, fixed = EncVOP1, w>>9&0xff, 0xfe01fe00
-		plain, sdwa, dpp = t.vop1, t.vop1SDWA, t.vop1DPP
+		plain, sdwa, dpp, dpp8 = t.vop1, t.vop1SDWA, t.vop1DPP, t.vop1DPP8
 	}
-	switch w & 0x1ff {
-	case srcSDWA:
+	switch low := w & 0x1ff; {
+	case low == srcSDWA && s.d.gen <= 10:
 		if s.second() && s.start(EncSDWA, sdwa, opcode, fixed|0x1ff) {
 			s.in.Base = enc
 			s.sdwa()
 		}
-	case srcDPP:
+	case low == srcDPP, s.d.dpp8(low):
+		if low != srcDPP {
+			dpp = dpp8
+		}
 		if s.second() && s.start(EncDPP, dpp, opcode, fixed|0x1ff) {
 			s.in.Base = enc
-			s.dpp()
+			s.dpp(low)
 		}
 	default:
 		s.w &= 0xffffffff
@@ -38,6 +44,9 @@ func (s *state) vop12c(w uint32) {
 		}
 	}
 }
+
+// maskM0 reports that M0 may take a lane mask, as LLVM has it.
+func (d *Decoder) maskM0() bool { return d.gen >= 10 && d.wave == 32 }
 
 // notM0 refuses M0, which a vector instruction cannot write.
 func (s *state) notM0(o Operand) Operand {
@@ -62,35 +71,53 @@ func (s *state) vopOperands(src0, src1, vdst uint32) {
 	f := s.form
 	switch {
 	case f.dst.field == fieldVcc:
-		s.setDst(OperandVCCLo, 2)
+		s.setDst(OperandVCCLo, f.dst.width)
 	case f.dst.file == fileSGPR: // v_readfirstlane_b32
 		s.setDst(s.notM0(s.sreg(vdst, f.dst.width)), f.dst.width)
 	case f.dst.file == fileAGPR:
 		s.setDst(s.agpr(vdst, f.dst.width), f.dst.width)
+	case f.dst.file.half():
+		s.setDst(s.halfVGPR(vdst, 3), 1)
 	case f.dst.width > 0:
 		s.setDst(s.vgpr(vdst, f.dst.width), f.dst.width)
 	}
 	if f.sdst.field == fieldVcc {
-		s.setSDst(OperandVCCLo, 2)
+		s.setSDst(OperandVCCLo, f.sdst.width)
 	}
 	for i, sl := range f.src[:f.n] {
 		var o Operand
 		switch sl.field {
 		case fieldSrc0:
-			o = s.src(src0, sl)
+			if src0 >= 256 && sl.file.half() {
+				o = s.halfVGPR(src0-256, i)
+			} else {
+				o = s.src(src0, sl)
+			}
 		case fieldSrc1:
-			o = s.vgpr(src1, sl.width)
+			if sl.file.half() {
+				o = s.halfVGPR(src1, i)
+			} else {
+				o = s.vgpr(src1, sl.width)
+			}
 		case fieldVcc:
 			o = OperandVCCLo
 		case fieldLiteral:
-			if s.in.Size == 4 {
-				o = s.literal()
-			} else {
-				o = OperandLiteral
-			}
+			o = s.literal()
 		}
 		s.setSrc(i, o, sl.width)
 	}
+}
+
+// halfVGPR maps a register number whose bit 7 chooses the high half of v0..v127,
+// and records the half of source i, or of the destination as 3.
+func (s *state) halfVGPR(code uint32, i int) Operand {
+	s.in.OpSel |= uint8(code>>7) << i
+	return OperandVGPR + Operand(code&0x7f)
+}
+
+// dpp8 reports whether a first source announces a DPP8 dword.
+func (d *Decoder) dpp8(code uint32) bool {
+	return d.gen >= 10 && (code == srcDPP8 || code == srcDPP8FI)
 }
 
 func (s *state) sdwa() {
@@ -108,8 +135,8 @@ func (s *state) sdwa() {
 	}
 	if in.Base == EncVOPC {
 		in.SDWA.DstSel = 6
-		if s.bit(47) {
-			s.setDst(s.sreg(s.bits(40, 7), 2), 2)
+		if s.bit(47) && in.DstWords > 0 {
+			s.setDst(s.sreg(s.bits(40, 7), in.DstWords), in.DstWords)
 		}
 	} else {
 		if !fp8Source(in.Op) {
@@ -150,45 +177,72 @@ func (s *state) flagShown(i uint, f Flags) {
 	}
 }
 
-func (s *state) dpp() {
+// dpp decodes the DPP forms of VOP1, VOP2 and VOPC. kind is the code of the first
+// source.
+func (s *state) dpp(kind uint32) {
 	in := s.in
-	s.vopOperands(256, s.bits(9, 8), s.bits(17, 8))
-	in.Src[0] = s.vgpr(s.bits(32, 8), in.SrcWords[0])
-	ctrl := s.bits(40, 9)
+	s.vopOperands(256+s.bits(32, 8), s.bits(9, 8), s.bits(17, 8))
+	s.dppControl(kind, s.bits(32, 32))
+	if kind == srcDPP {
+		in.Neg = uint8(s.shown(52, 1) | s.shown(54, 1)<<1)
+		in.Abs = uint8(s.shown(53, 1) | s.shown(55, 1)<<1)
+	}
+}
+
+// dppControl decodes a DPP16 or DPP8 dword but for the modifiers of sources.
+func (s *state) dppControl(kind, w uint32) {
+	in := s.in
+	if kind != srcDPP {
+		in.DPP = DPP{Ctrl: w >> 8, DPP8: true}
+		if kind == srcDPP8FI {
+			in.Flags |= FlagFI
+		}
+		return
+	}
+	ctrl := w >> 8 & 0x1ff
 	double := in.DstWords == 2 && in.Base != EncVOPC || in.SrcWords[0] == 2 || in.SrcWords[1] == 2
 	// gfx90a and later: row_newbcast, and nothing else for the 64-bit ALU.
-	if !dppCtrlKnown(ctrl) || ctrl >= 0x150 && !s.d.gfx90a || double && ctrl < 0x150 && s.d.gfx90a {
+	if !s.d.dppCtrlKnown(ctrl) || double && ctrl < 0x150 && s.d.gfx90a {
 		s.fail()
 		return
 	}
-	in.DPP = DPP{Ctrl: ctrl, BankMask: uint8(s.bits(56, 4)), RowMask: uint8(s.bits(60, 4))}
-	s.flag(51, FlagBoundCtrl)
-	in.Neg = uint8(s.shown(52, 1) | s.shown(54, 1)<<1)
-	in.Abs = uint8(s.shown(53, 1) | s.shown(55, 1)<<1)
+	in.DPP = DPP{Ctrl: ctrl, BankMask: uint8(w >> 24 & 15), RowMask: uint8(w >> 28)}
+	if w>>19&1 != 0 {
+		in.Flags |= FlagBoundCtrl
+	}
+	if w>>18&1 != 0 && s.d.gen >= 10 {
+		in.Flags |= FlagFI
+	}
 }
 
 func (s *state) vop3() {
-	if !s.start(EncVOP3, s.d.t.vop3, s.bits(16, 10), 0xffff0000) {
+	t := s.d.t
+	kind, ok := s.vop3Start(EncVOP3, t.vop3, t.vop3DPP, t.vop3DPP8, s.bits(16, 10))
+	if !ok {
 		return
 	}
 	in, f := s.in, s.form
 	switch vdst := s.bits(0, 8); {
 	case f.dst.file == fileSGPR:
-		s.setDst(s.notM0(s.sreg(vdst, f.dst.width)), f.dst.width)
+		o := s.sreg(vdst, f.dst.width)
+		if cmp := in.Op >= VCmpClassF16 && in.Op <= VCmpUF64; !cmp || !s.d.maskM0() {
+			o = s.notM0(o)
+		}
+		s.setDst(o, f.dst.width)
 	case f.dst.width > 0:
 		s.setDst(s.vgpr(vdst, f.dst.width), f.dst.width)
 	}
 	if f.sdst.width > 0 {
-		s.setSDst(s.sreg(s.bits(8, 7), 2), 2)
+		s.setSDst(s.sreg(s.bits(8, 7), f.sdst.width), f.sdst.width)
 	} else {
 		if bitop3(in.Op) {
-			s.bitop3()
+			s.bitop3(kind)
 			return
 		}
 		in.Abs = uint8(s.shown(8, 3))
 		in.OpSel = uint8(s.shown(11, 4))
 	}
-	s.vop3Sources()
+	s.vop3Sources(kind)
 	s.flagShown(15, FlagClamp)
 	in.OMod = uint8(s.shown(59, 2))
 	in.Neg = uint8(s.shown(61, 3))
@@ -198,16 +252,39 @@ func (s *state) vop3() {
 // fields of the modifiers that they do not have.
 func bitop3(op Op) bool { return op == VBitop3B16 || op == VBitop3B32 }
 
-func (s *state) bitop3() {
+func (s *state) bitop3(kind uint32) {
 	s.in.Imm = uint16(s.bits(59, 2)<<6 | s.bits(8, 3)<<3 | s.bits(61, 3))
 	s.in.OpSel = uint8(s.shown(11, 4))
-	s.vop3Sources()
+	s.vop3Sources(kind)
 }
 
 // shown returns the bits of a field that mean something to this opcode.
 func (s *state) shown(lo, n uint) uint32 { return uint32(s.w & s.form.show >> lo & (1<<n - 1)) }
 
-func (s *state) vop3Sources() {
+// vop3Start looks up an opcode of VOP3 or VOP3P. On gfx11 and later, these have
+// DPP forms; then kind is the code of the first source, otherwise 0.
+func (s *state) vop3Start(enc Enc, plain, dpp, dpp8 []entry, opcode uint32) (kind uint32, ok bool) {
+	fixed := uint64(0xffff0000)
+	if code := s.bits(32, 9); s.d.gen >= 11 && (code == srcDPP || s.d.dpp8(code)) {
+		kind = code
+		if plain = dpp; kind != srcDPP {
+			plain = dpp8
+		}
+		if !s.third() {
+			return 0, false
+		}
+		s.in.Base = enc
+		enc, fixed = EncDPP, fixed|0x1ff<<32
+	}
+	return kind, s.start(enc, plain, opcode, fixed)
+}
+
+// vop3Sources fills the sources of VOP3 and VOP3P, and the DPP control if kind
+// says so.
+func (s *state) vop3Sources(kind uint32) {
+	if kind != 0 {
+		defer s.dppControl(kind, s.w2)
+	}
 	for i, sl := range s.form.src[:s.form.n] {
 		lo := uint(32)
 		switch sl.field {
@@ -217,7 +294,10 @@ func (s *state) vop3Sources() {
 			lo = 50
 		}
 		code := s.bits(lo, 9)
-		if sl.file == fileSGPR && sl.width == 2 && code >= 128 { // a lane mask
+		if lo == 32 && kind != 0 {
+			code = 256 + s.w2&0xff
+		}
+		if sl.file == fileSGPR && sl.width <= 2 && sl.typ == 0 && lo == 50 && code >= 128 { // a lane mask
 			s.fail()
 			return
 		}
@@ -226,7 +306,9 @@ func (s *state) vop3Sources() {
 }
 
 func (s *state) vop3p() {
-	if !s.start(EncVOP3P, s.d.t.vop3p, s.bits(16, 7), 0xffff0000) {
+	t := s.d.t
+	kind, ok := s.vop3Start(EncVOP3P, t.vop3p, t.vop3pDPP, t.vop3pDPP8, s.bits(16, 7))
+	if !ok {
 		return
 	}
 	in, f := s.in, s.form
@@ -250,7 +332,7 @@ func (s *state) vop3p() {
 		s.setSrc(0, s.agpr(s.bits(32, 8), 1), 1)
 		return
 	}
-	s.vop3Sources()
+	s.vop3Sources(kind)
 	in.NegHi = uint8(s.shown(8, 3))
 	if mix(in.Op) {
 		in.Abs, in.NegHi = in.NegHi, 0
@@ -367,15 +449,19 @@ func f8f6f4(op Op) bool {
 	return false
 }
 
-// dppCtrlKnown reports the dpp_ctrl values of gfx9.
-func dppCtrlKnown(c uint32) bool {
+// dppCtrlKnown reports the dpp_ctrl values that the target has.
+func (d *Decoder) dppCtrlKnown(c uint32) bool {
 	switch {
 	case c <= 0xff:
 		return true
 	case c >= 0x101 && c <= 0x12f:
 		return c&0xf != 0
-	case c == 0x130, c == 0x134, c == 0x138, c == 0x13c, c >= 0x140 && c <= 0x143:
+	case c == 0x140, c == 0x141: // row_mirror, row_half_mirror
 		return true
+	case c == 0x130, c == 0x134, c == 0x138, c == 0x13c, c == 0x142, c == 0x143: // wave_*, row_bcast
+		return d.gen == 9
+	case c >= 0x150 && c <= 0x15f: // row_newbcast, row_share
+		return d.gfx90a || d.gen >= 10
 	}
-	return c >= 0x150 && c <= 0x15f
+	return c >= 0x160 && c <= 0x16f && d.gen >= 10 // row_xmask
 }

@@ -6,14 +6,32 @@ type features struct {
 	gfx90a bool  // gfx90a and later of gfx9: unified AccVGPRs, even VGPR tuples, no GDS
 	gfx94  bool  // gfx940 and later of gfx9: sc0, sc1, nt; SCRATCH without an address
 	gfx950 bool
+
+	gfx103  bool // gfx10.3
+	gfx115  bool // gfx11.5
+	gfx1250 bool
+	// tables names the processor whose tables this one shares, if not its own.
+	tables string
 }
 
 // featuresOf maps a processor that has tables to its features.
 var featuresOf = map[string]features{
 	"gfx900": {gen: 9},
+	"gfx902": {gen: 9, tables: "gfx900"},
+	"gfx909": {gen: 9, tables: "gfx900"},
+	"gfx90c": {gen: 9, tables: "gfx900"},
 	"gfx906": {gen: 9},
 	"gfx908": {gen: 9},
 	"gfx90a": {gen: 9, gfx90a: true},
 	"gfx942": {gen: 9, gfx90a: true, gfx94: true},
 	"gfx950": {gen: 9, gfx90a: true, gfx94: true, gfx950: true},
+
+	"gfx1010": {gen: 10},
+	"gfx1030": {gen: 10, gfx103: true},
+	"gfx1031": {gen: 10, gfx103: true, tables: "gfx1030"},
+	"gfx1032": {gen: 10, gfx103: true, tables: "gfx1030"},
+	"gfx1033": {gen: 10, gfx103: true, tables: "gfx1030"},
+	"gfx1034": {gen: 10, gfx103: true, tables: "gfx1030"},
+	"gfx1035": {gen: 10, gfx103: true, tables: "gfx1030"},
+	"gfx1036": {gen: 10, gfx103: true, tables: "gfx1030"},
 }

@@ -20,7 +20,7 @@ func (d *Decoder) FormatTarget(in *Inst, pc uint64, sym func(addr uint64) string
 	}
 	p := printer{d: d, in: in, form: f, b: make([]byte, 0, 96)}
 	p.str(in.Op.String())
-	p.str([...]string{"", "_e32", "_e64", "_sdwa", "_dpp"}[f.suffix])
+	p.str([...]string{"", "_e32", "_e64", "_sdwa", "_dpp", "_e64_dpp"}[f.suffix])
 	switch in.Enc {
 	case EncSOP2, EncSOP1, EncSOPC:
 		p.dsts()
@@ -51,7 +51,7 @@ func BranchTarget(in *Inst, pc uint64) uint64 {
 
 // formOf finds the operand layout that in was decoded with.
 func (d *Decoder) formOf(in *Inst) *form {
-	t := d.t.tableOf(in)
+	t := d.tableOf(in)
 	op := in.Op
 	if in.Enc == EncVOP3P && in.Size == 16 {
 		if scaled, ok := scaledOp(t, uint32(in.opcode)); ok && scaled == op {
@@ -61,7 +61,8 @@ func (d *Decoder) formOf(in *Inst) *form {
 	if in.opcode >= uint16(len(t)) || t[in.opcode].op != op || op == OpInvalid {
 		return nil
 	}
-	return &forms[t[in.opcode].form]
+	_, f := d.lookup(t, uint32(in.opcode))
+	return f
 }
 
 // printer builds the text of one instruction.
@@ -115,7 +116,7 @@ func (p *printer) operand(o Operand, width uint8, typ constant) {
 // value prints an operand without a separator.
 func (p *printer) value(o Operand, width uint8, typ constant) {
 	switch {
-	case o < 102:
+	case o < 102, o < OperandVCCLo && p.d.gen >= 10:
 		p.reg("s", int(o), width)
 	case o >= OperandTTMP && o < OperandM0:
 		p.reg("ttmp", int(o-OperandTTMP), width)
@@ -223,6 +224,7 @@ func (p *printer) literal(typ constant) {
 func (p *printer) dsts() {
 	if p.in.Dst != OperandNone {
 		p.operand(p.in.Dst, p.in.DstWords, 0)
+		p.half(p.in.Dst, 3, p.form.dst)
 	}
 	if p.in.SDst != OperandNone {
 		p.operand(p.in.SDst, p.in.SDstWords, 0)

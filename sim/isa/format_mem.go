@@ -14,14 +14,16 @@ func (p *printer) smem() {
 	p.sep()
 	if in.Src[1] != OperandNone {
 		p.value(in.Src[1], 1, 0)
-		if in.Flags&FlagImm != 0 {
+		if in.Flags&FlagImm != 0 && (p.d.gen == 9 || in.Offset != 0) {
 			p.str(" offset:")
 			p.signedHex(in.Offset)
 		}
+	} else if in.Offset == 0 && (p.d.gen == 10 || p.d.gen == 11) {
+		p.str("null")
 	} else {
 		p.signedHex(in.Offset)
 	}
-	p.when(in.Flags&FlagGLC != 0, " glc")
+	p.coherence()
 }
 
 func (p *printer) signedHex(v int32) {
@@ -43,12 +45,17 @@ func (p *printer) offset(name string, v int32) {
 // coherence prints the cache policy bits.
 func (p *printer) coherence() {
 	names := [3]string{" glc", " slc", " scc"}
-	if p.d.gfx94 {
+	if p.d.gen == 12 {
+		p.policy()
+		return
+	}
+	if p.d.gfx94 && p.in.Enc != EncSMEM {
 		names = [3]string{" sc0", " nt", " sc1"}
 	}
 	f := p.in.Flags
 	p.when(f&FlagGLC != 0, names[0])
 	p.when(f&FlagSLC != 0, names[1])
+	p.when(f&FlagDLC != 0, " dlc")
 	p.when(f&FlagSCC != 0, names[2])
 }
 
@@ -136,6 +143,10 @@ var (
 // bufferFormat prints data and number format; BUF_DATA_FORMAT_8 and
 // BUF_NUM_FORMAT_UNORM are the defaults and are left out.
 func (p *printer) bufferFormat() {
+	if p.d.gen >= 10 {
+		p.unifiedFormat()
+		return
+	}
 	d, n := p.in.Format&15, p.in.Format>>4
 	if d == 1 && n == 0 {
 		return

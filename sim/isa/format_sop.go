@@ -16,7 +16,9 @@ func (p *printer) sopk(pc uint64, sym func(uint64) string) {
 		p.hwreg()
 		p.sep()
 		p.imm32(uint32(in.Literal))
-	case SCallB64, SCbranchIFork:
+	case SVersion:
+		p.version()
+	case SCallB64, SCallI64, SCbranchIFork, SSubvectorLoopBegin, SSubvectorLoopEnd:
 		p.dsts()
 		p.target(pc, sym)
 	default:
@@ -42,7 +44,7 @@ func (p *printer) hwreg() {
 	id, offset, size := p.in.Imm&63, p.in.Imm>>6&31, p.in.Imm>>11+1
 	p.sep()
 	p.str("hwreg(")
-	if name := hwregName(id, p.d.gfx94); name != "" {
+	if name := p.d.hwregName(id); name != "" {
 		p.str(name)
 	} else {
 		p.int(int64(id))
@@ -54,17 +56,6 @@ func (p *printer) hwreg() {
 		p.int(int64(size))
 	}
 	p.str(")")
-}
-
-// hwregName names a hardware register. AMD Instinct MI200 and MI300 ISA documents, S_GETREG_B32.
-func hwregName(id uint16, gfx94 bool) string {
-	names := [...]string{1: "MODE", 2: "STATUS", 3: "TRAPSTS", 4: "HW_ID", 5: "GPR_ALLOC", 6: "LDS_ALLOC", 7: "IB_STS",
-		15: "SH_MEM_BASES", 16: "TBA_LO", 17: "TBA_HI", 18: "TMA_LO", 19: "TMA_HI", 20: "XCC_ID",
-		21: "SQ_PERF_SNAPSHOT_DATA", 22: "SQ_PERF_SNAPSHOT_DATA1", 23: "SQ_PERF_SNAPSHOT_PC_LO", 24: "SQ_PERF_SNAPSHOT_PC_HI"}
-	if int(id) >= len(names) || names[id] == "" || id >= 20 && !gfx94 {
-		return ""
-	}
-	return "HW_REG_" + names[id]
 }
 
 // target prints a branch target.
@@ -93,8 +84,16 @@ func (p *printer) sopp(pc uint64, sym func(uint64) string) {
 		p.target(pc, sym)
 	case op == SWaitcnt:
 		p.waitcnt()
+	case op == SWaitcntDepctr, op == SWaitAlu:
+		p.depctr()
+	case op == SDelayAlu:
+		p.delayALU()
 	case op == SSendmsg, op == SSendmsghalt:
+		p.sep()
 		p.sendmsg()
+	case hexImm(op):
+		p.sep()
+		p.hex(uint64(in.Imm))
 	case op == SSetGprIdxMode:
 		p.sep()
 		p.gprIdx(in.Imm)
@@ -107,7 +106,18 @@ func (p *printer) sopp(pc uint64, sym func(uint64) string) {
 // noImm reports the SOPP instructions whose SIMM16 must be 0.
 func noImm(op Op) bool {
 	switch op {
-	case SWakeup, SBarrier, SIcacheInv, STtracedata, SEndpgmSaved, SSetGprIdxOff, SEndpgmOrderedPsDone:
+	case SWakeup, SBarrier, SIcacheInv, STtracedata, SEndpgmSaved, SSetGprIdxOff, SEndpgmOrderedPsDone,
+		SCodeEnd, SWaitIdle, SBarrierLeave:
+		return true
+	}
+	return false
+}
+
+// hexImm reports the SOPP instructions whose SIMM16 LLVM prints in hex.
+func hexImm(op Op) bool {
+	switch op {
+	case SClause, SInstPrefetch, SSetInstPrefetchDistance, SRoundMode, STtracedataImm, SWaitEvent, SWaitAsynccnt, SWaitBvhcnt, SWaitDscnt,
+		SWaitExpcnt, SWaitKmcnt, SWaitLoadcnt, SWaitLoadcntDscnt, SWaitSamplecnt, SWaitStorecnt, SWaitStorecntDscnt, SWaitTensorcnt, SWaitXcnt:
 		return true
 	}
 	return false
@@ -123,11 +133,18 @@ func isBranch(op Op) bool {
 }
 
 // waitcnt prints the counters that are waited for; all of them when none is.
-// gfx9: vmcnt is bits 3:0 and 15:14, expcnt 6:4, lgkmcnt 11:8.
+// gfx9: vmcnt is bits 3:0 and 15:14, expcnt 6:4, lgkmcnt 11:8; gfx10: lgkmcnt 13:8;
+// gfx11: vmcnt 15:10, expcnt 2:0, lgkmcnt 9:4.
 func (p *printer) waitcnt() {
 	v := p.in.Imm
-	vm, exp, lgkm := v&15|v>>14<<4, v>>4&7, v>>8&15
-	all := vm == 63 && exp == 7 && lgkm == 15
+	vm, exp, lgkm, maxLgkm := v&15|v>>14<<4, v>>4&7, v>>8&15, uint16(15)
+	switch {
+	case p.d.gen == 10:
+		lgkm, maxLgkm = v>>8&63, 63
+	case p.d.gen >= 11:
+		vm, exp, lgkm, maxLgkm = v>>10, v&7, v>>4&63, 63
+	}
+	all := vm == 63 && exp == 7 && lgkm == maxLgkm
 	count := func(name string, v, none uint16) {
 		if v == none && !all {
 			return
@@ -140,7 +157,7 @@ func (p *printer) waitcnt() {
 	}
 	count("vmcnt", vm, 63)
 	count("expcnt", exp, 7)
-	count("lgkmcnt", lgkm, 15)
+	count("lgkmcnt", lgkm, maxLgkm)
 }
 
 // gprIdx prints the operand set of VGPR index mode.
@@ -179,9 +196,15 @@ var (
 // no name, or the whole SIMM16 when bits outside those fields are set. LLVM ignores
 // bits 7 and 15:10 when it names a message.
 func (p *printer) sendmsg() {
+	if p.d.gen >= 11 {
+		p.sendmsg11()
+		return
+	}
 	id, op, stream := p.in.Imm&15, p.in.Imm>>4&7, p.in.Imm>>8&3
-	p.sep()
 	name := msgNames[id]
+	if id == 11 && p.d.gen == 10 {
+		name = "MSG_GET_DDID"
+	}
 	opName, wantStream := "", false
 	switch id {
 	case msgGS, msgGSDone:
@@ -224,4 +247,23 @@ func (p *printer) sendmsg() {
 	default:
 		p.int(int64(p.in.Imm))
 	}
+}
+
+// sendmsg11 prints a message of gfx11 and later, which is 8 bits. LLVM ignores the
+// other bits when it names one.
+func (p *printer) sendmsg11() {
+	name := p.d.message11(p.in.Imm & 0xff)
+	if name == "" {
+		if p.in.Imm > 0xff {
+			p.imm(p.in.Imm)
+			return
+		}
+		p.str("sendmsg(")
+		p.int(int64(p.in.Imm))
+		p.str(", 0, 0)")
+		return
+	}
+	p.str("sendmsg(")
+	p.str(name)
+	p.str(")")
 }

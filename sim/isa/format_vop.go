@@ -8,7 +8,7 @@ func (p *printer) vector() {
 		p.sep()
 		p.modified(i, sl)
 	}
-	switch in.Enc {
+	switch in.Base {
 	case EncVOP3:
 		if bitop3(in.Op) && in.Imm != 0 {
 			p.str(" bitop3:")
@@ -27,10 +27,20 @@ func (p *printer) vector() {
 		} else {
 			p.packed()
 		}
+	}
+	switch in.Enc {
 	case EncSDWA:
 		p.sdwa()
 	case EncDPP:
 		p.dpp()
+	}
+}
+
+// half prints which half of a VGPR a 16-bit operand is: of source i, or of the
+// destination as 3.
+func (p *printer) half(o Operand, i int, sl slot) {
+	if sl.file.half() && o.IsVGPR() {
+		p.str([2]string{".l", ".h"}[p.in.OpSel>>i&1])
 	}
 }
 
@@ -39,7 +49,7 @@ func (p *printer) modified(i int, sl slot) {
 	in := p.in
 	bit := uint8(1) << i
 	neg, abs, sext := in.Neg&bit != 0, in.Abs&bit != 0, in.SDWA.Sext&bit != 0
-	if in.Enc == EncVOP3P && !mix(in.Op) || sl.field == fieldVcc {
+	if in.Base == EncVOP3P && !mix(in.Op) || sl.field == fieldVcc {
 		neg, abs, sext = false, false, false
 	}
 	// LLVM writes neg(1), because -1 would be another constant.
@@ -50,6 +60,7 @@ func (p *printer) modified(i int, sl slot) {
 	p.when(abs, "|")
 	p.when(sext, "sext(")
 	p.value(o, in.SrcWords[i], sl.typ)
+	p.half(o, i, sl)
 	p.when(sext, ")")
 	p.when(abs, "|")
 	p.when(negCall, ")")
@@ -151,6 +162,16 @@ func (p *printer) sdwa() {
 // dpp prints dpp_ctrl, the masks and bound_ctrl.
 func (p *printer) dpp() {
 	c := p.in.DPP.Ctrl
+	defer func() { p.when(p.in.Flags&FlagFI != 0, " fi:1") }()
+	if p.in.DPP.DPP8 {
+		p.str(" dpp8:[")
+		for i := range 8 {
+			p.when(i > 0, ",")
+			p.int(int64(c >> (3 * i) & 7))
+		}
+		p.str("]")
+		return
+	}
 	switch {
 	case c <= 0xff:
 		p.str(" quad_perm:[")
@@ -162,8 +183,11 @@ func (p *printer) dpp() {
 	case c <= 0x12f:
 		p.str([3]string{" row_shl:", " row_shr:", " row_ror:"}[(c>>4&3)%3])
 		p.int(int64(c & 15))
+	case c >= 0x160:
+		p.str(" row_xmask:")
+		p.int(int64(c & 15))
 	case c >= 0x150:
-		p.str(" row_newbcast:")
+		p.str([2]string{" row_newbcast:", " row_share:"}[min(p.d.gen-9, 1)])
 		p.int(int64(c & 15))
 	default:
 		p.str(map[uint32]string{0x130: " wave_shl:1", 0x134: " wave_rol:1", 0x138: " wave_shr:1", 0x13c: " wave_ror:1",

@@ -18,32 +18,33 @@ type Operand uint16
 // Operand values. SGPR n is n (0..105), VGPR n is OperandVGPR+n, AccVGPR n is
 // OperandAGPR+n.
 const (
-	OperandSGPR          Operand = 0
-	OperandFlatScratchLo Operand = 102 // gfx9 only: FLAT_SCRATCH_LO; _HI is 103
-	OperandXnackMaskLo   Operand = 104 // gfx9 only: XNACK_MASK_LO; _HI is 105
-	OperandVCCLo         Operand = 106
-	OperandVCCHi         Operand = 107
-	OperandTTMP          Operand = 108 // ttmp0..ttmp15
-	OperandM0            Operand = 124
-	OperandNull          Operand = 125
-	OperandExecLo        Operand = 126
-	OperandExecHi        Operand = 127
-	OperandInt           Operand = 128 // 128..192: integers 0..64; 193..208: -1..-16
-	OperandSharedBase    Operand = 235
-	OperandSharedLimit   Operand = 236
-	OperandPrivateBase   Operand = 237
-	OperandPrivateLimit  Operand = 238
-	OperandPopsExiting   Operand = 239
-	OperandHalf          Operand = 240 // 240..247: 0.5 -0.5 1.0 -1.0 2.0 -2.0 4.0 -4.0; 248: 1/(2*pi)
-	OperandInv2Pi        Operand = 248
-	OperandVCCZ          Operand = 251
-	OperandExecZ         Operand = 252
-	OperandSCC           Operand = 253
-	OperandLDSDirect     Operand = 254
-	OperandLiteral       Operand = 255
-	OperandVGPR          Operand = 256 // v0..v255
-	OperandAGPR          Operand = 512 // a0..a255
-	OperandNone          Operand = 0xFFFF
+	OperandSGPR              Operand = 0
+	OperandFlatScratchLo     Operand = 102 // gfx9 only: FLAT_SCRATCH_LO; _HI is 103
+	OperandXnackMaskLo       Operand = 104 // gfx9 only: XNACK_MASK_LO; _HI is 105
+	OperandVCCLo             Operand = 106
+	OperandVCCHi             Operand = 107
+	OperandTTMP              Operand = 108 // ttmp0..ttmp15
+	OperandM0                Operand = 124
+	OperandNull              Operand = 125
+	OperandExecLo            Operand = 126
+	OperandExecHi            Operand = 127
+	OperandInt               Operand = 128 // 128..192: integers 0..64; 193..208: -1..-16
+	OperandFlatScratchBaseLo Operand = 230 // gfx1250; _HI is 231
+	OperandSharedBase        Operand = 235
+	OperandSharedLimit       Operand = 236
+	OperandPrivateBase       Operand = 237
+	OperandPrivateLimit      Operand = 238
+	OperandPopsExiting       Operand = 239
+	OperandHalf              Operand = 240 // 240..247: 0.5 -0.5 1.0 -1.0 2.0 -2.0 4.0 -4.0; 248: 1/(2*pi)
+	OperandInv2Pi            Operand = 248
+	OperandVCCZ              Operand = 251
+	OperandExecZ             Operand = 252
+	OperandSCC               Operand = 253
+	OperandLDSDirect         Operand = 254
+	OperandLiteral           Operand = 255
+	OperandVGPR              Operand = 256 // v0..v255
+	OperandAGPR              Operand = 512 // a0..a255
+	OperandNone              Operand = 0xFFFF
 )
 
 // IsVGPR reports whether o is an architectural VGPR.
@@ -60,7 +61,8 @@ func (o Operand) IsScalar() bool { return o < OperandInt }
 type Enc uint8
 
 // Encoding formats, named as the ISA documents name them. EncSDWA and EncDPP
-// are VOP1, VOP2 or VOPC with a second dword of that kind; Inst.Base tells which.
+// are VOP1, VOP2, VOPC or, on gfx11 and later with DPP, VOP3 or VOP3P with another
+// dword of that kind; Inst.Base tells which.
 const (
 	EncNone Enc = iota
 	EncSOP2
@@ -161,7 +163,7 @@ type DPP struct {
 type Inst struct {
 	Op   Op
 	Enc  Enc
-	Base Enc   // for EncSDWA and EncDPP: EncVOP1, EncVOP2 or EncVOPC; otherwise equal to Enc
+	Base Enc   // for EncSDWA and EncDPP: the encoding without that dword; otherwise equal to Enc
 	Seg  Seg   // EncFLAT only
 	Size uint8 // bytes: 4, 8, 12, 16 or 20
 
@@ -178,12 +180,13 @@ type Inst struct {
 	// instructions that always carry one (s_setreg_imm32_b32, v_madmk_f32 …).
 	Literal uint64
 
-	Flags   Flags
-	Neg     uint8 // bit i negates source i; VOP3P: neg_lo
-	NegHi   uint8 // VOP3P neg_hi (v_fma_mix*: in Abs instead, which is its meaning there)
-	Abs     uint8 // bit i takes the absolute value of source i
-	OMod    uint8 // 0 none, 1 *2, 2 *4, 3 /2
-	OpSel   uint8 // bit i: source i uses its high half; bit 3: destination high half
+	Flags Flags
+	Neg   uint8 // bit i negates source i; VOP3P: neg_lo
+	NegHi uint8 // VOP3P neg_hi (v_fma_mix*: in Abs instead, which is its meaning there)
+	Abs   uint8 // bit i takes the absolute value of source i
+	OMod  uint8 // 0 none, 1 *2, 2 *4, 3 /2
+	OpSel uint8 // bit i: source i uses its high half; bit 3: destination high half. On gfx11 and
+	// later also in the 32-bit encodings.
 	OpSelHi uint8 // VOP3P op_sel_hi
 	Cbsz    uint8 // matrix: control broadcast size
 	Abid    uint8 // matrix: A-matrix broadcast identifier
@@ -199,10 +202,15 @@ type Inst struct {
 	SDWA SDWA
 	DPP  DPP
 
+	// Scope and Th are the cache policy of gfx12's memory instructions, as encoded:
+	// Scope 0 CU, 1 SE, 2 device, 3 system. Bit 0 of an atomic's Th returns the value
+	// before; FlagGLC is set then, too.
+	Scope, Th uint8
+
 	Offset  int32  // immediate offset in bytes, sign-extended where the encoding is signed
 	Offset1 uint8  // DS second offset
 	Imm     uint16 // SIMM16 of SOPK and SOPP; the truth table of v_bitop3_*; the set of s_set_gpr_idx_on; the flags of s_atc_probe
-	Format  uint8  // MTBUF: dfmt | nfmt<<4
+	Format  uint8  // MTBUF: dfmt | nfmt<<4; gfx10 and later: the unified format
 
 	opcode uint16 // the opcode field, by which Format finds the operand layout again
 }

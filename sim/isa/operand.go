@@ -4,10 +4,20 @@ import "encoding/binary"
 
 // scalarReg maps a 7-bit scalar register number of width dwords. Tuples drop the
 // low bits of the number, as LLVM and the hardware do.
-func scalarReg(code uint32, width uint8) (Operand, bool) {
+func (d *Decoder) scalarReg(code uint32, width uint8) (Operand, bool) {
+	sgprs := uint32(102)
+	if d.gen >= 10 {
+		sgprs = 106
+		if d.gen >= 11 && code>>1 == 62 { // gfx11 swapped M0 and NULL
+			code ^= 1
+		}
+		if code == 125 {
+			return OperandNull, true
+		}
+	}
 	switch {
-	case code < 102:
-		return alignedSGPR(code, 0, 102, width)
+	case code < sgprs:
+		return alignedSGPR(code, 0, sgprs, width)
 	case code >= 108 && code < 124:
 		return alignedSGPR(code, 108, 124, width)
 	case code == 125, code > 127:
@@ -36,7 +46,7 @@ func alignedSGPR(code, first, end uint32, width uint8) (Operand, bool) {
 func (s *state) scalarSrc(code uint32, width uint8, typ constant) Operand {
 	switch {
 	case code < 128:
-		if o, ok := scalarReg(code, width); ok {
+		if o, ok := s.d.scalarReg(code, width); ok {
 			return o
 		}
 	case code <= 208, code >= 240 && code <= 248:
@@ -54,16 +64,17 @@ func (s *state) scalarSrc(code uint32, width uint8, typ constant) Operand {
 
 // literal takes the dword after the instruction.
 func (s *state) literal() Operand {
-	if s.in.Enc == EncVOP3 || s.in.Enc == EncVOP3P || s.in.Enc == EncSDWA {
+	enc := s.in.Enc
+	if (enc == EncVOP3 || enc == EncVOP3P) && s.d.gen == 9 || enc == EncSDWA || enc == EncDPP {
 		s.fail()
 		return OperandNone
 	}
-	at := 4
+	at := int(s.size)
 	if len(s.code) < at+4 {
 		s.status = truncated
 		return OperandNone
 	}
-	s.in.Size = 8
+	s.in.Size = s.size + 4
 	s.in.Literal = uint64(binary.LittleEndian.Uint32(s.code[at:]))
 	return OperandLiteral
 }
@@ -71,7 +82,7 @@ func (s *state) literal() Operand {
 // src maps an 8- or 9-bit source code to what its slot allows.
 func (s *state) src(code uint32, sl slot) Operand {
 	switch {
-	case code == uint32(OperandLDSDirect):
+	case code == uint32(OperandLDSDirect) && s.d.gen <= 10:
 		if (sl.file == fileAny || sl.file == fileVGPR) && sl.width == 1 {
 			return OperandLDSDirect
 		}
@@ -79,7 +90,7 @@ func (s *state) src(code uint32, sl slot) Operand {
 		return s.agpr(code-256, sl.width)
 	case code >= 256 && sl.file != fileSGPR:
 		return s.vgpr(code-256, sl.width)
-	case code < 256 && sl.file <= fileSGPR:
+	case code < 256 && sl.file != fileVGPR && sl.file != fileAGPR && sl.file != fileVGPRHalf:
 		return s.scalarSrc(code, sl.width, sl.typ)
 	}
 	s.fail()
@@ -107,7 +118,7 @@ func (s *state) agpr(code uint32, width uint8) Operand {
 
 // sdst maps a 7-bit scalar destination.
 func (s *state) sreg(code uint32, width uint8) Operand {
-	o, ok := scalarReg(code, width)
+	o, ok := s.d.scalarReg(code, width)
 	if !ok {
 		s.fail()
 	}

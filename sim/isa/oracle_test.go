@@ -28,10 +28,11 @@ func llvmTool(t *testing.T, name string) string {
 // llvmMC disassembles each encoding on its own. An empty answer means that
 // llvm-mc rejects it, or dies on it: release 22 does for some invalid operands.
 type llvmMC struct {
-	path, target string
-	codes        [][]byte
-	answers      []answer
-	next         int // the code whose answer comes next
+	path    string
+	d       *Decoder
+	codes   [][]byte
+	answers []answer
+	next    int // the code whose answer comes next
 }
 
 type answer struct {
@@ -50,18 +51,30 @@ func (m *llvmMC) disassemble(t *testing.T, codes [][]byte) []answer {
 	return m.answers
 }
 
+// mattr gives LLVM's features for the decoder's wave size.
+func mattr(d *Decoder) string {
+	if d.wave == 64 && d.gen >= 10 {
+		return "+wavefrontsize64"
+	}
+	return ""
+}
+
 // feed runs codes lo..hi-1 through one process, each followed by a marker with its
 // index and by an invalid encoding, whose warning on the unbuffered standard error
 // tells how far the process got if it dies. It returns the first index that has
 // no answer yet.
 func (m *llvmMC) feed(t *testing.T, codes [][]byte, lo, hi int) int {
 	var in bytes.Buffer
+	sMovB32 := byte(0)
+	if m.d.gen == 10 {
+		sMovB32 = 3
+	}
 	for i := lo; i < hi; i++ {
 		mcBlock(&in, codes[i])
-		mcBlock(&in, []byte{0xff, 0, 0x85, 0xbe, byte(i), byte(i >> 8), byte(i >> 16), 0xab})
+		mcBlock(&in, []byte{0xff, sMovB32, 0x85, 0xbe, byte(i), byte(i >> 8), byte(i >> 16), 0xab})
 		mcBlock(&in, []byte{0xff, 0xff, 0xff, 0xff})
 	}
-	cmd := exec.Command(m.path, "--disassemble", "--triple=amdgcn-amd-amdhsa", "-mcpu="+m.target, "--show-encoding")
+	cmd := exec.Command(m.path, "--disassemble", "--triple=amdgcn-amd-amdhsa", "-mcpu="+m.d.name, "-mattr="+mattr(m.d), "--show-encoding")
 	cmd.Stdin = &in
 	cmd.Env = append(os.Environ(), "LLVM_DISABLE_SYMBOLIZATION=1", "LLVM_DISABLE_CRASH_REPORT=1")
 	var out, warnings bytes.Buffer

@@ -34,7 +34,11 @@ const (
 	fileSGPR
 	fileVGPR
 	fileAGPR
+	fileHalf     // any, with a half of each VGPR
+	fileVGPRHalf // a half of a VGPR
 )
+
+func (f file) half() bool { return f == fileHalf || f == fileVGPRHalf }
 
 // constant is the type of the constants that a source takes.
 type constant uint8
@@ -45,6 +49,7 @@ const (
 	constantF64                     // a double; a literal is the high half
 	constantI16
 	constantF16
+	constantBF16
 )
 
 // slot is one operand of a form: width is in dwords.
@@ -63,18 +68,22 @@ const (
 	suffixE64
 	suffixSDWA
 	suffixDPP
+	suffixE64DPP
 )
 
 // form is an operand layout that many opcodes share.
 type form struct {
 	mask   uint64 // bits outside the opcode that may be set
+	ones   uint64 // bits that must be set: SADDR of FLAT is NULL on gfx10 and later
 	show   uint64 // those of them that mean something: they change the text
 	dst    slot
 	sdst   slot
 	n      uint8 // slots used in src
 	src    [4]slot
 	suffix suffix
-	ret    uint8 // atomics: width of the value that is returned with GLC
+	mask2  uint32 // mask of the third dword
+	wave64 uint16 // index of the form that replaces this one in wave64, or 0
+	ret    uint8  // atomics: width of the value that is returned with GLC
 	// graphics marks an instruction that is not decoded.
 	graphics bool
 	matrix   bool // MFMA or SMFMAC: VOP3P-MAI field layout
@@ -93,6 +102,9 @@ type tables struct {
 	vop1, vop2, vopc, vop3, vop3p      []entry
 	vop1SDWA, vop2SDWA, vopcSDWA       []entry
 	vop1DPP, vop2DPP, vopcDPP          []entry
+	vop1DPP8, vop2DPP8, vopcDPP8       []entry
+	vop3DPP, vop3DPP8                  []entry
+	vop3pDPP, vop3pDPP8                []entry
 	ds, gds, flat, global, scratch     []entry
 	mubuf, mtbuf, mimg, vintrp         []entry
 }
@@ -106,24 +118,32 @@ func lookup(t []entry, opcode uint32) (Op, *form) {
 	return e.op, &forms[e.form]
 }
 
+// noWave64 as form.wave64 marks an instruction that wave64 does not have.
+const noWave64 = 1<<16 - 1
+
+// lookup returns the entry and form of an opcode in the decoder's wave size.
+func (d *Decoder) lookup(t []entry, opcode uint32) (Op, *form) {
+	op, f := lookup(t, opcode)
+	if f == nil || f.wave64 == 0 || d.wave != 64 {
+		return op, f
+	}
+	if f.wave64 == noWave64 {
+		return OpInvalid, nil
+	}
+	return op, &forms[f.wave64]
+}
+
 // tableOf returns the table that an instruction was decoded with.
-func (t *tables) tableOf(in *Inst) []entry {
+func (d *Decoder) tableOf(in *Inst) []entry {
+	t := d.t
 	switch in.Enc {
-	case EncSDWA, EncDPP:
-		sdwa := in.Enc == EncSDWA
-		switch {
-		case in.Base == EncVOP1 && sdwa:
-			return t.vop1SDWA
-		case in.Base == EncVOP2 && sdwa:
-			return t.vop2SDWA
-		case sdwa:
-			return t.vopcSDWA
-		case in.Base == EncVOP1:
-			return t.vop1DPP
-		case in.Base == EncVOP2:
-			return t.vop2DPP
+	case EncSDWA:
+		return map[Enc][]entry{EncVOP1: t.vop1SDWA, EncVOP2: t.vop2SDWA, EncVOPC: t.vopcSDWA}[in.Base]
+	case EncDPP:
+		if in.DPP.DPP8 {
+			return map[Enc][]entry{EncVOP1: t.vop1DPP8, EncVOP2: t.vop2DPP8, EncVOPC: t.vopcDPP8, EncVOP3: t.vop3DPP8, EncVOP3P: t.vop3pDPP8}[in.Base]
 		}
-		return t.vopcDPP
+		return map[Enc][]entry{EncVOP1: t.vop1DPP, EncVOP2: t.vop2DPP, EncVOPC: t.vopcDPP, EncVOP3: t.vop3DPP, EncVOP3P: t.vop3pDPP}[in.Base]
 	case EncDS:
 		if in.Flags&FlagGDS != 0 {
 			return t.gds
@@ -131,6 +151,10 @@ func (t *tables) tableOf(in *Inst) []entry {
 		return t.ds
 	case EncFLAT:
 		return [4][]entry{SegFlat: t.flat, SegScratch: t.scratch, SegGlobal: t.global}[in.Seg&3]
+	case EncMTBUF:
+		if d.gen == 12 { // VBUFFER has both
+			return t.mubuf
+		}
 	}
 	byEnc := [...][]entry{EncSOP2: t.sop2, EncSOPK: t.sopk, EncSOP1: t.sop1, EncSOPC: t.sopc, EncSOPP: t.sopp, EncSMEM: t.smem,
 		EncVOP1: t.vop1, EncVOP2: t.vop2, EncVOPC: t.vopc, EncVOP3: t.vop3, EncVOP3P: t.vop3p, EncMUBUF: t.mubuf, EncMTBUF: t.mtbuf, EncMIMG: t.mimg}

@@ -54,7 +54,7 @@ func main() {
 
 // base strips the encoding suffix that llvm-mc appends to VOP mnemonics.
 func base(m string) string {
-	for _, s := range []string{"_e32", "_e64", "_dpp", "_sdwa"} {
+	for _, s := range []string{"_dpp", "_sdwa", "_e32", "_e64"} {
 		m = strings.TrimSuffix(m, s)
 	}
 	return m

@@ -33,8 +33,8 @@ type row struct {
 	fields                  []field
 
 	text string
-	mask uint64 // bits that may be set
-	show uint64 // bits that change the text
+	mask word // bits that may be set
+	show word // bits that change the text
 	ops  []string
 }
 
@@ -47,27 +47,63 @@ func main() {
 }
 
 func probe(target string) error {
-	rows, err := readRows("ops/" + target + ".tsv")
+	rows, err := probeWave(target, "")
 	if err != nil {
 		return err
 	}
-	mc := &oracle{target: target}
-	rows = findBases(mc, rows)
-	findOperands(mc, rows)
-	findMasks(mc, rows)
-	findConstants(mc, rows)
-	if mc.err != nil {
-		return mc.err
+	wave64 := map[string]string{}
+	gen := genOf(target)
+	two := gen >= 10 && target != "gfx1250"
+	if two {
+		other, err := probeWave(target, "+wavefrontsize64")
+		if err != nil {
+			return err
+		}
+		for _, r := range other {
+			wave64[r.family+r.opcode+r.variant] = strings.Join(r.ops, " ")
+		}
 	}
 	var b bytes.Buffer
 	for _, r := range rows {
-		fmt.Fprintf(&b, "%s\t%s\t%s\t%s\t%x\t%016x\t%016x\t%s\n", r.family, r.opcode, r.variant,
+		fmt.Fprintf(&b, "%s\t%s\t%s\t%s\t%x\t%v\t%v\t%s", r.family, r.opcode, r.variant,
 			strings.Fields(r.text)[0], r.base, r.mask, r.show, strings.Join(r.ops, " "))
+		if two {
+			ops, ok := wave64[r.family+r.opcode+r.variant]
+			switch {
+			case !ok:
+				b.WriteString("\tnone")
+			case ops != strings.Join(r.ops, " "):
+				b.WriteString("\t" + ops)
+			}
+		}
+		b.WriteByte('\n')
 	}
 	return os.WriteFile("facts/"+target+".tsv", b.Bytes(), 0o644)
 }
 
-func readRows(path string) ([]*row, error) {
+// genOf returns the ISA generation of a processor.
+func genOf(target string) int {
+	n, err := strconv.ParseInt(strings.TrimPrefix(target, "gfx"), 16, 32)
+	if err != nil {
+		log.Fatal(err)
+	}
+	return int(n>>12*10 + n>>8&15)
+}
+
+func probeWave(target, features string) ([]*row, error) {
+	mc := &oracle{target: target, features: features, gen: genOf(target)}
+	rows, err := readRows(mc.gen, "ops/"+target+".tsv")
+	if err != nil {
+		return nil, err
+	}
+	rows = findBases(mc, rows)
+	findOperands(mc, rows)
+	findMasks(mc, rows)
+	findConstants(mc, rows)
+	return rows, mc.err
+}
+
+func readRows(gen int, path string) ([]*row, error) {
 	data, err := os.ReadFile(path)
 	if err != nil {
 		return nil, err
@@ -81,24 +117,28 @@ func readRows(path string) ([]*row, error) {
 			return nil, fmt.Errorf("%s: %w", path, err)
 		}
 		add := func(variant string, base []byte) {
-			rows = append(rows, &row{family: col[0], opcode: col[1], variant: variant, base: base, fields: fieldsOf(col[0], variant, col[2])})
+			rows = append(rows, &row{family: col[0], opcode: col[1], variant: variant, base: base, fields: fieldsOf(gen, col[0], variant)})
 		}
 		add("-", code)
 		switch col[0] {
 		case "VOP1", "VOP2", "VOPC":
-			w := binary.LittleEndian.Uint32(code)&^0x1ff | 249
-			x := binary.LittleEndian.AppendUint32(nil, w)
-			sel := uint32(0x06060600)
-			switch col[0] {
-			case "VOPC":
-				sel = 0x06060000
-			case "VOP1":
-				sel = 0x00060600
+			low := func(src0, second uint32) []byte {
+				b := binary.LittleEndian.AppendUint32(nil, binary.LittleEndian.Uint32(code)&^0x1ff|src0)
+				return binary.LittleEndian.AppendUint32(b, second)
 			}
-			add("sdwa", binary.LittleEndian.AppendUint32(x, sel))
-			w = w&^0x1ff | 250
-			x = binary.LittleEndian.AppendUint32(nil, w)
-			add("dpp", binary.LittleEndian.AppendUint32(x, 0xff000000))
+			if gen <= 10 {
+				add("sdwa", low(249, map[string]uint32{"VOP1": 0x00060600, "VOP2": 0x06060600, "VOPC": 0x06060000}[col[0]]))
+			}
+			add("dpp", low(250, 0xff000000))
+			if gen >= 10 {
+				add("dpp8", low(233, 0))
+			}
+		case "VOP3", "VOP3P":
+			if gen >= 11 {
+				v := wordOf(code).not(shifted(0x1ff, 32))
+				add("dpp", append(v.or(shifted(250, 32)).put(code), 0, 0, 0, 0xff))
+				add("dpp8", append(v.or(shifted(233, 32)).put(code), 0, 0, 0, 0))
+			}
 		}
 	}
 	return rows, sc.Err()
@@ -120,6 +160,8 @@ func findBases(mc *oracle, rows []*row) []*row {
 		switch r.variant {
 		case "sdwa", "dpp":
 			ok = ok && strings.HasSuffix(strings.Fields(r.text)[0], "_"+r.variant)
+		case "dpp8":
+			ok = ok && strings.Contains(r.text, " dpp8:")
 		}
 		if ok {
 			kept = append(kept, r)
@@ -130,47 +172,48 @@ func findBases(mc *oracle, rows []*row) []*row {
 	return kept
 }
 
-func word(code []byte) uint64 {
-	var b [8]byte
-	copy(b[:], code)
-	return binary.LittleEndian.Uint64(b[:])
-}
-
-func put(code []byte, v uint64) []byte {
-	out := append([]byte(nil), code...)
-	var b [8]byte
-	binary.LittleEndian.PutUint64(b[:], v)
-	copy(out[:min(8, len(out))], b[:])
-	return out
-}
-
 func findMasks(mc *oracle, rows []*row) {
 	for _, r := range rows {
-		operand := selectors(r.family, r.variant)
+		operand := shifted(selectors(r.family, r.variant), 0)
+		if r.variant == "dpp" || r.variant == "dpp8" { // the last dword
+			operand = operand.or(shifted(0x1ffff, 8*len(r.base)-32))
+			if r.variant == "dpp8" {
+				operand = operand.or(shifted(0xffffffff, 8*len(r.base)-32))
+			}
+		}
 		for _, f := range r.fields {
 			for _, o := range r.ops {
 				if strings.HasPrefix(o, f.name+":") {
-					operand |= f.mask()
+					operand = operand.or(f.mask())
 				}
 			}
 		}
 		r.mask, r.show = operand, operand
-		operand |= opcodeMask(r.family)
-		bits := 32
-		if r.variant != "-" || !strings.HasPrefix(r.family, "SOP") && r.family != "VOP1" && r.family != "VOP2" && r.family != "VOPC" {
-			bits = 64
+		operand = operand.or(shifted(opcodeMask(mc.gen, r.family), 0))
+		if r.variant != "-" && strings.HasPrefix(r.family, "VOP3") {
+			operand = operand.or(shifted(0x1ff, 32))
+		}
+		bits := 8 * len(r.base)
+		if strings.HasPrefix(r.family, "SOP") || r.variant == "-" && (r.family == "VOP1" || r.family == "VOP2" || r.family == "VOPC") {
+			bits = 32
 		}
 		name := strings.Fields(r.text)[0]
 		for i := range bits {
-			if operand>>i&1 != 0 {
+			if operand.bit(i) {
 				continue
 			}
-			mc.ask(put(r.base, word(r.base)^1<<i), func(text string, size int) {
-				if size >= len(r.base) && strings.Fields(text)[0] == name && (!strings.Contains(text, "/*") || strings.Contains(r.text, "/*") || r.family == "GLOBAL" && i >= 32 && i < 40) {
-					r.mask |= 1 << i
-					if text != r.text {
-						r.show |= 1 << i
-					}
+			mc.ask(wordOf(r.base).flip(i).put(r.base), func(text string, size int) {
+				if size < len(r.base) || strings.Fields(text)[0] != name {
+					return
+				}
+				// A remark says that the assembler refuses it.
+				odd := r.family == "GLOBAL" && i >= 32 && i < 40
+				if strings.Contains(text, "/*") && !strings.Contains(r.text, "/*") && !odd {
+					return
+				}
+				r.mask = r.mask.or(shifted(1, i))
+				if text != r.text {
+					r.show = r.show.or(shifted(1, i))
 				}
 			})
 		}
@@ -186,7 +229,7 @@ func findOperands(mc *oracle, rows []*row) {
 			r.ops[i] = "?:" + kindOf(o)
 		}
 		for _, f := range r.fields {
-			mc.ask(put(r.base, word(r.base)&^f.mask()|f.enc(f.probe)), func(text string, size int) {
+			mc.ask(wordOf(r.base).not(f.mask()).or(f.enc(f.probe)).put(r.base), func(text string, size int) {
 				if size < len(r.base) {
 					return
 				}
@@ -223,6 +266,8 @@ func kindOf(o string) string {
 	switch o {
 	case "vcc":
 		return "vcc2"
+	case "vcc_lo":
+		return "vcc1"
 	case "off", "m0":
 		return o
 	}
@@ -230,6 +275,9 @@ func kindOf(o string) string {
 		o = strings.Trim(o, "-|")
 	}
 	if len(o) > 1 && strings.ContainsRune("sva", rune(o[0])) {
+		if strings.HasSuffix(o, ".l") || strings.HasSuffix(o, ".h") {
+			return "h1"
+		}
 		if o[1] >= '0' && o[1] <= '9' {
 			return o[:1] + "1"
 		}
@@ -257,7 +305,7 @@ func findConstants(mc *oracle, rows []*row) {
 			if at < 0 {
 				continue
 			}
-			v := word(r.base) &^ f.mask()
+			v := wordOf(r.base).not(f.mask())
 			for _, file := range []struct {
 				code int
 				mark string
@@ -266,7 +314,7 @@ func findConstants(mc *oracle, rows []*row) {
 					continue
 				}
 				valid := false
-				mc.ask(put(r.base, v|f.enc(file.code)), func(text string, size int) {
+				mc.ask(v.or(f.enc(file.code)).put(r.base), func(text string, size int) {
 					valid = !strings.Contains(strings.Split(comment.ReplaceAllString(text, "!"), ", ")[at], "!")
 				})
 				mc.then(func() {
@@ -276,7 +324,7 @@ func findConstants(mc *oracle, rows []*row) {
 				})
 			}
 			typ := ""
-			mc.ask(put(r.base, v|f.enc(248)), func(text string, size int) {
+			mc.ask(v.or(f.enc(248)).put(r.base), func(text string, size int) {
 				if strings.Contains(text, "Invalid immediate") {
 					return
 				}
@@ -290,13 +338,18 @@ func findConstants(mc *oracle, rows []*row) {
 				}
 			})
 			mc.then(func() { r.ops[at] += typ })
-			if len(r.base) == 4 {
-				mc.ask(append(put(r.base, v|f.enc(255)), 0x78, 0x56, 0x34, 0x12), func(text string, size int) {
+			if len(r.base) == 4 || mc.gen >= 10 && strings.HasPrefix(r.family, "VOP3") {
+				mc.ask(append(v.or(f.enc(255)).put(r.base), 0x78, 0x56, 0x34, 0x12), func(text string, size int) {
 					if o := operandsOf(text); o[at] == "0x5678" && typ == "/32" {
 						typ = "/f16"
 					}
 				})
-				mc.ask(append(put(r.base, v|f.enc(255)), 0, 0, 0xe0, 0x3f), func(text string, size int) {
+				mc.ask(append(v.or(f.enc(255)).put(r.base), 0x80, 0x3f, 0, 0), func(text string, size int) {
+					if o := operandsOf(text); strings.HasPrefix(o[at], "lit(") && typ == "/f16" { // 1.0
+						typ = "/bf16"
+					}
+				})
+				mc.ask(append(v.or(f.enc(255)).put(r.base), 0, 0, 0xe0, 0x3f), func(text string, size int) {
 					if o := operandsOf(text); o[at] == "0.5" && typ == "/64" {
 						typ = "/f64"
 					}

@@ -13,11 +13,12 @@ import (
 
 // oracle batches encodings for one llvm-mc process.
 type oracle struct {
-	target string
-	codes  [][]byte
-	acts   []func(text string, size int)
-	after  []func()
-	err    error
+	target, features string
+	gen              int
+	codes            [][]byte
+	acts             []func(text string, size int)
+	after            []func()
+	err              error
 }
 
 // ask queues an encoding; got is called by run with the text of the first
@@ -34,6 +35,14 @@ var encoding = regexp.MustCompile(`^\s*(.*?)\s*(?:;|//)\s*encoding: \[(.*)\]`)
 
 // marker is s_mov_b32 s5, 0xABnnnnnn, fed after each candidate.
 const marker = "s_mov_b32 s5, 0xab"
+
+// markerOpcode is the opcode of s_mov_b32.
+func (m *oracle) markerOpcode() byte {
+	if m.gen == 10 {
+		return 3
+	}
+	return 0
+}
 
 // run feeds what was queued. llvm-mc 22 dies on a few encodings: those count as
 // rejected, and the rest is fed to a new process.
@@ -52,9 +61,9 @@ func (m *oracle) feed(lo, hi int) int {
 	var in bytes.Buffer
 	for i := lo; i < hi; i++ {
 		line(&in, m.codes[i])
-		line(&in, []byte{0xff, 0, 0x85, 0xbe, byte(i), byte(i >> 8), byte(i >> 16), 0xab})
+		line(&in, []byte{0xff, m.markerOpcode(), 0x85, 0xbe, byte(i), byte(i >> 8), byte(i >> 16), 0xab})
 	}
-	cmd := exec.Command("llvm-mc-22", "--disassemble", "--triple=amdgcn-amd-amdhsa", "-mcpu="+m.target, "--show-encoding")
+	cmd := exec.Command("llvm-mc-22", "--disassemble", "--triple=amdgcn-amd-amdhsa", "-mcpu="+m.target, "-mattr="+m.features, "--show-encoding")
 	cmd.Stdin = &in
 	cmd.Env = append(os.Environ(), "LLVM_DISABLE_SYMBOLIZATION=1")
 	out, err := cmd.Output()

@@ -1,0 +1,3 @@
+package isa
+
+func (s *state) vopd() { s.fail() }
