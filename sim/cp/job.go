@@ -12,34 +12,70 @@ import (
 	"gfxrt/sim/exec"
 )
 
-// job is a dispatch that runs.
+// job is a dispatch that runs. Jobs are reused: refs counts who may still
+// touch one (the queue that made it, workers, those who stop it).
 type job struct {
-	launch *exec.Launch
+	launch exec.Launch
 	groups [3]uint32
 	total  uint64
 	limit  int64 // groups resident at once, as the hardware would hold
+
+	q          *Queue
+	index      uint64 // of the packet
+	completion uint64 // signal handle
+	slot       int    // packet copy, -1 for none
+	start      uint64 // timestamp
 
 	next     atomic.Uint64 // next group to start
 	finished atomic.Uint64
 	resident atomic.Int64
 	executed atomic.Uint64
 	stopped  atomic.Bool
+	ended    atomic.Bool
+	refs     atomic.Int32
 
 	mu     sync.Mutex
-	parked []*parkedGroup
+	parked []*exec.Group // groups that gave way, in the order they did
 	fault  *device.Fault
-
-	start    uint64 // timestamp
-	complete func(*job)
-	done     chan struct{}
-	doneOnce sync.Once
 }
 
-// parkedGroup is a group that gave way, with how often it was pre-empted: it
-// gets longer turns as it shows that it computes rather than waits.
-type parkedGroup struct {
-	g     *exec.Group
-	turns int
+// newJob returns a job with one reference.
+func (p *Processor) newJob() *job {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	var j *job
+	if n := len(p.spare); n > 0 {
+		j = p.spare[n-1]
+		p.spare = p.spare[:n-1]
+	} else {
+		j = &job{}
+	}
+	j.refs.Store(1)
+	return j
+}
+
+// maxSpare bounds the jobs kept for reuse.
+const maxSpare = 64
+
+// drop gives a reference back; the last one makes the job reusable.
+func (p *Processor) drop(j *job) {
+	if j.refs.Add(-1) > 0 {
+		return
+	}
+	j.next.Store(0)
+	j.finished.Store(0)
+	j.resident.Store(0)
+	j.executed.Store(0)
+	j.stopped.Store(false)
+	j.ended.Store(false)
+	clear(j.parked)
+	j.parked = j.parked[:0]
+	j.launch, j.q, j.fault = exec.Launch{}, nil, nil
+	p.mu.Lock()
+	if len(p.spare) < maxSpare {
+		p.spare = append(p.spare, j)
+	}
+	p.mu.Unlock()
 }
 
 // quantum is how many instructions each wave of a group may execute before
@@ -77,9 +113,9 @@ func (j *job) take() (uint64, bool) {
 
 // park puts a group that gave way in line, and wakes a sleeping worker when
 // the line is longer than what this one takes next.
-func (w *worker) park(j *job, p *parkedGroup) {
+func (w *worker) park(j *job, g *exec.Group) {
 	j.mu.Lock()
-	j.parked = append(j.parked, p)
+	j.parked = append(j.parked, g)
 	n := len(j.parked)
 	j.mu.Unlock()
 	if n > 1 && w.p.idle.Load() > 0 {
@@ -88,7 +124,7 @@ func (w *worker) park(j *job, p *parkedGroup) {
 }
 
 // unpark takes the group that has waited longest, or with a random source any.
-func (j *job) unpark(r *rand.Rand) *parkedGroup {
+func (j *job) unpark(r *rand.Rand) *exec.Group {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	n := len(j.parked)
@@ -99,11 +135,11 @@ func (j *job) unpark(r *rand.Rand) *parkedGroup {
 	if r != nil {
 		i = r.IntN(n)
 	}
-	p := j.parked[i]
+	g := j.parked[i]
 	copy(j.parked[i:], j.parked[i+1:])
 	j.parked[n-1] = nil
 	j.parked = j.parked[:n-1]
-	return p
+	return g
 }
 
 // runnable reports whether a worker would find something to do.
@@ -131,12 +167,11 @@ func (j *job) stop(f *device.Fault) {
 	j.finish()
 }
 
-// finish runs the completion exactly once.
+// finish completes the job, once.
 func (j *job) finish() {
-	j.doneOnce.Do(func() {
-		j.complete(j)
-		close(j.done)
-	})
+	if j.ended.CompareAndSwap(false, true) {
+		j.q.finish(j)
+	}
 }
 
 // worker runs groups of the processor's jobs.
@@ -179,48 +214,47 @@ func (w *worker) work(j *job) {
 func (w *worker) turn(j *job) bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	p := w.pick(j)
-	return p != nil && w.run(j, p)
+	g := w.pick(j)
+	return g != nil && w.run(j, g)
 }
 
 // pick starts a new group when one may become resident, else resumes one.
 // With a seed the choice is random.
-func (w *worker) pick(j *job) *parkedGroup {
+func (w *worker) pick(j *job) *exec.Group {
 	if w.rng != nil && w.rng.IntN(2) == 0 {
-		if p := j.unpark(w.rng); p != nil {
-			return p
+		if g := j.unpark(w.rng); g != nil {
+			return g
 		}
 	}
 	if i, ok := j.take(); ok {
 		g := w.group()
-		g.Start(j.launch, j.groupID(i))
-		return &parkedGroup{g: g}
+		g.Start(&j.launch, j.groupID(i))
+		return g
 	}
 	return j.unpark(w.rng)
 }
 
-// run gives the group one turn.
-func (w *worker) run(j *job, p *parkedGroup) bool {
-	out := p.g.Run(quantum(p.turns), &j.stopped, &w.p.attention)
-	switch out {
+// run gives the group one turn. A group that was pre-empted often gets longer
+// ones: it shows that it computes rather than waits.
+func (w *worker) run(j *job, g *exec.Group) bool {
+	switch g.Run(quantum(g.Preemptions()), &j.stopped, &w.p.attention) {
 	case exec.Faulted:
-		f := p.g.Fault()
-		w.free = append(w.free, p.g)
+		f := g.Fault()
+		w.free = append(w.free, g)
 		j.stop(f)
 		return false
 	case exec.Preempted:
 		w.idle = 0
-		p.turns++
-		w.park(j, p)
+		w.park(j, g)
 		return true
 	case exec.Waiting:
 		w.idle++
-		w.park(j, p)
+		w.park(j, g)
 		return true
 	}
 	w.idle = 0
-	j.executed.Add(p.g.Executed())
-	w.free = append(w.free, p.g)
+	j.executed.Add(g.Executed())
+	w.free = append(w.free, g)
 	j.resident.Add(-1)
 	if j.finished.Add(1) == j.total {
 		j.finish()

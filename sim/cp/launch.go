@@ -10,22 +10,22 @@ import (
 	"gfxrt/sim/mem"
 )
 
-// prepare turns a dispatch packet into a launch. slot is the packet copy it
-// holds, -1 for none.
-func (q *Queue) prepare(index uint64, p *aql.Packet, d *aql.KernelDispatch) (l *exec.Launch, slot int, err error) {
-	slot = -1
+// prepare fills a job from a dispatch packet.
+func (q *Queue) prepare(j *job, index uint64, p *aql.Packet, d *aql.KernelDispatch) error {
+	j.q, j.index, j.completion, j.slot = q, index, d.CompletionSignal, -1
 	pr := q.p
 	b, err := pr.machine.Space.Slice(d.KernelObject, elf.DescriptorSize)
 	if err != nil {
-		return nil, slot, fmt.Errorf("kernel_object: %w", err)
+		return fmt.Errorf("kernel_object: %w", err)
 	}
 	desc, err := elf.DecodeDescriptor(b, pr.target)
 	if err != nil {
-		return nil, slot, fmt.Errorf("kernel_object %#x: %w", d.KernelObject, err)
+		return fmt.Errorf("kernel_object %#x: %w", d.KernelObject, err)
 	}
 	gen := pr.target.Generation()
 	t := pr.machine.Target
-	l = &exec.Launch{
+	l := &j.launch
+	*l = exec.Launch{
 		Machine: pr.machine, KernelObject: d.KernelObject, Entry: d.KernelObject + uint64(desc.EntryOffset),
 		Grid:  d.GridSize,
 		Block: [3]uint32{uint32(d.WorkgroupSize[0]), uint32(d.WorkgroupSize[1]), uint32(d.WorkgroupSize[2])},
@@ -40,24 +40,23 @@ func (q *Queue) prepare(index uint64, p *aql.Packet, d *aql.KernelDispatch) (l *
 		l.AccOffset = desc.AccumOffset(gen)
 	}
 	if err := q.check(d, l); err != nil {
-		return nil, slot, err
+		return err
 	}
 	l.LDSBytes = (d.GroupSegmentSize + t.LDSGranule - 1) &^ (t.LDSGranule - 1)
 	l.Prepare()
 	packetAddr := uint64(0)
 	if desc.Properties&elf.PropDispatchPtr != 0 {
 		select {
-		case slot = <-q.freeCopies:
+		case j.slot = <-q.freeCopies:
 		case <-q.stop:
-			return nil, slot, errStopped
+			return errStopped
 		}
-		packetAddr = q.copyPacket(slot, p)
+		packetAddr = q.copyPacket(j.slot, p)
 	}
 	if desc.KernargPreloadLength() > 0 && t.PreloadSkip {
 		l.Entry += preloadPrologue
 	}
-	l.UserSGPRs, err = q.userSGPRs(desc, d, l, index, packetAddr)
-	return l, slot, err
+	return q.userSGPRs(desc, d, l, index, packetAddr)
 }
 
 // preloadPrologue is the length of the code that loads preloaded kernel
@@ -114,8 +113,8 @@ func (q *Queue) copyPacket(slot int, p *aql.Packet) uint64 {
 const scratchWord3 = 0x00EA4FAC
 
 // userSGPRs lays out the user SGPRs in their fixed order (abi.md C.1).
-func (q *Queue) userSGPRs(desc elf.Descriptor, d *aql.KernelDispatch, l *exec.Launch, index, packet uint64) ([]uint32, error) {
-	s := make([]uint32, 0, 16)
+func (q *Queue) userSGPRs(desc elf.Descriptor, d *aql.KernelDispatch, l *exec.Launch, index, packet uint64) error {
+	s := l.UserSGPRs[:0]
 	put64 := func(bit uint16, v uint64) {
 		if desc.Properties&bit != 0 {
 			s = append(s, uint32(v), uint32(v>>32))
@@ -135,21 +134,19 @@ func (q *Queue) userSGPRs(desc elf.Descriptor, d *aql.KernelDispatch, l *exec.La
 	if n := desc.KernargPreloadLength(); n > 0 {
 		b, err := q.p.machine.Space.Slice(d.KernargAddress+uint64(desc.KernargPreloadOffset())*4, uint64(n)*4)
 		if err != nil {
-			return nil, fmt.Errorf("kernarg_address: preloaded arguments: %w", err)
+			return fmt.Errorf("kernarg_address: preloaded arguments: %w", err)
 		}
 		for k := range n {
 			s = append(s, le32(b[4*k:]))
 		}
 	}
 	count := desc.UserSGPRCount(q.p.target.Generation())
-	if len(s) > count {
-		return nil, fmt.Errorf("kernel descriptor: %d user SGPRs enabled, user_sgpr_count is %d", len(s), count)
+	if len(s) > count || count > len(l.UserSGPRs) {
+		return fmt.Errorf("kernel descriptor: %d user SGPRs enabled, user_sgpr_count is %d", len(s), count)
 	}
 	// What lies between the enabled ones and the system SGPRs is undefined.
-	for len(s) < count {
-		s = append(s, 0)
-	}
-	return s, nil
+	l.UserSGPRCount = count
+	return nil
 }
 
 func le32(b []byte) uint32 {

@@ -22,6 +22,7 @@ type Processor struct {
 	mu      sync.Mutex
 	wake    *sync.Cond
 	jobs    []*job
+	spare   []*job
 	turn    int // next job to serve first
 	closed  bool
 	workers []*worker
@@ -37,6 +38,7 @@ type Processor struct {
 	// changed is closed and replaced whenever a signal may have changed.
 	changedMu sync.Mutex
 	changed   chan struct{}
+	waiters   int
 }
 
 // Options are what a processor is made from.
@@ -81,6 +83,7 @@ func (p *Processor) loop(w *worker) {
 			return
 		}
 		w.work(j)
+		p.drop(j)
 	}
 }
 
@@ -96,6 +99,7 @@ func (p *Processor) await() *job {
 			j := p.jobs[(p.turn+i)%len(p.jobs)]
 			if j.runnable() {
 				p.turn = (p.turn + i + 1) % len(p.jobs)
+				j.refs.Add(1)
 				return j
 			}
 		}
@@ -126,8 +130,10 @@ func (p *Processor) remove(j *job) {
 // Notify tells everyone who waits for a signal to look again.
 func (p *Processor) Notify() {
 	p.changedMu.Lock()
-	close(p.changed)
-	p.changed = make(chan struct{})
+	if p.waiters > 0 {
+		close(p.changed)
+		p.changed = make(chan struct{})
+	}
 	p.changedMu.Unlock()
 }
 
@@ -135,6 +141,12 @@ func (p *Processor) changes() <-chan struct{} {
 	p.changedMu.Lock()
 	defer p.changedMu.Unlock()
 	return p.changed
+}
+
+func (p *Processor) wait(n int) {
+	p.changedMu.Lock()
+	p.waiters += n
+	p.changedMu.Unlock()
 }
 
 // Poll intervals of waits on signals: kernels change signals in memory
@@ -146,6 +158,11 @@ const (
 
 // Await blocks until cond holds (true) or stop is closed (false).
 func (p *Processor) Await(stop <-chan struct{}, cond func() bool) bool {
+	if cond() {
+		return true
+	}
+	p.wait(1)
+	defer p.wait(-1)
 	pause := pollFirst
 	timer := time.NewTimer(pause)
 	defer timer.Stop()
@@ -169,6 +186,15 @@ func (p *Processor) Await(stop <-chan struct{}, cond func() bool) bool {
 // completed since the processor was made.
 func (p *Processor) Executed() uint64 { return p.executed.Load() }
 
+// hold returns the jobs with a reference each. p.mu is held.
+func (p *Processor) hold() []*job {
+	jobs := slices.Clone(p.jobs)
+	for _, j := range jobs {
+		j.refs.Add(1)
+	}
+	return jobs
+}
+
 // Waves reports where every wave of every running dispatch stands. Groups are
 // looked at between their turns.
 func (p *Processor) Waves() []exec.WaveState {
@@ -179,13 +205,14 @@ func (p *Processor) Waves() []exec.WaveState {
 		defer w.mu.Unlock()
 	}
 	p.mu.Lock()
-	jobs := slices.Clone(p.jobs)
+	jobs := p.hold()
 	p.mu.Unlock()
 	var out []exec.WaveState
 	for _, j := range jobs {
+		defer p.drop(j)
 		j.mu.Lock()
 		for _, g := range j.parked {
-			out = g.g.States(out)
+			out = g.States(out)
 		}
 		j.mu.Unlock()
 	}
@@ -196,10 +223,11 @@ func (p *Processor) Waves() []exec.WaveState {
 func (p *Processor) Close() {
 	p.mu.Lock()
 	p.closed = true
-	jobs := slices.Clone(p.jobs)
+	jobs := p.hold()
 	p.mu.Unlock()
 	for _, j := range jobs {
 		j.stop(nil)
+		p.drop(j)
 	}
 	p.wake.Broadcast()
 	p.wg.Wait()

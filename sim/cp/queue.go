@@ -32,9 +32,10 @@ type Queue struct {
 
 	mu      sync.Mutex
 	running map[*job]struct{}
-	fault   error       // guarded by mu
-	closed  bool        // errs is closed; guarded by mu
-	failed  atomic.Bool // fault is set
+	quiet   chan struct{} // capacity 1: a job ended
+	fault   error         // guarded by mu
+	closed  bool          // errs is closed; guarded by mu
+	failed  atomic.Bool   // fault is set
 	done    chan struct{}
 }
 
@@ -51,7 +52,7 @@ func (p *Processor) NewQueue(o QueueOptions) *Queue {
 	q := &Queue{
 		p: p, ring: o.Ring, cooperative: o.Cooperative, queueAddr: o.QueueAddr, gws: &exec.GWS{}, copies: o.Copies,
 		bell: make(chan struct{}, 1), stop: make(chan struct{}), errs: make(chan error, 1),
-		running: map[*job]struct{}{}, done: make(chan struct{}),
+		running: map[*job]struct{}{}, quiet: make(chan struct{}, 1), done: make(chan struct{}),
 	}
 	n := int(o.Copies.Used / aql.PacketSize)
 	q.freeCopies = make(chan int, n)
@@ -76,20 +77,23 @@ func (q *Queue) Err() <-chan error { return q.errs }
 // Close stops the queue and what it runs, and waits until nothing does.
 func (q *Queue) Close() {
 	q.once.Do(func() { close(q.stop) })
-	for _, j := range q.jobs() {
-		j.stop(nil)
-	}
+	q.stopJobs()
 	<-q.done
 }
 
-func (q *Queue) jobs() []*job {
+// stopJobs stops everything the queue runs.
+func (q *Queue) stopJobs() {
 	q.mu.Lock()
-	defer q.mu.Unlock()
 	js := make([]*job, 0, len(q.running))
 	for j := range q.running {
+		j.refs.Add(1)
 		js = append(js, j)
 	}
-	return js
+	q.mu.Unlock()
+	for _, j := range js {
+		j.stop(nil)
+		q.p.drop(j)
+	}
 }
 
 func (q *Queue) stopping() bool {
@@ -124,9 +128,7 @@ func (q *Queue) loop() {
 		q.ring.Retire(index)
 		index++
 	}
-	for _, j := range q.jobs() {
-		j.stop(nil)
-	}
+	q.stopJobs()
 	q.idle(nil)
 	q.mu.Lock()
 	q.closed = true
@@ -158,18 +160,25 @@ func (q *Queue) failLocked(err error) {
 func (q *Queue) stopAll() {
 	q.Doorbell()
 	q.p.Notify()
-	for _, j := range q.jobs() {
-		j.stop(nil)
-	}
+	q.stopJobs()
 }
 
-// idle waits until nothing of the queue runs; stop may cut it short.
+// idle waits until nothing of the queue runs; stop may cut it short. Only the
+// queue's own goroutine calls it.
 func (q *Queue) idle(stop <-chan struct{}) bool {
-	return q.p.Await(stop, func() bool {
+	for {
 		q.mu.Lock()
-		defer q.mu.Unlock()
-		return len(q.running) == 0
-	})
+		n := len(q.running)
+		q.mu.Unlock()
+		if n == 0 {
+			return true
+		}
+		select {
+		case <-q.quiet:
+		case <-stop:
+			return false
+		}
+	}
 }
 
 var errStopped = errors.New("queue stopped")
@@ -183,13 +192,18 @@ func (q *Queue) packet(index uint64, p *aql.Packet) error {
 	if p.Header().Barrier() && (!q.idle(q.stop) || q.stopping()) {
 		return nil
 	}
+	if p.Header().Type() == aql.TypeKernelDispatch {
+		d, err := aql.DecodeKernelDispatch(p)
+		if err != nil {
+			return packetFault(index, err)
+		}
+		return q.dispatch(index, p, &d)
+	}
 	v, err := aql.Decode(p)
 	if err != nil {
 		return packetFault(index, err)
 	}
 	switch v := v.(type) {
-	case *aql.KernelDispatch:
-		return q.dispatch(index, p, v)
 	case *aql.Barrier:
 		if err := q.barrier(v); err != nil {
 			return packetFault(index, err)
@@ -289,31 +303,40 @@ func (q *Queue) dispatch(index uint64, p *aql.Packet, d *aql.KernelDispatch) err
 			return packetFault(index, fmt.Errorf("completion_signal: %w", err))
 		}
 	}
-	l, slot, err := q.prepare(index, p, d)
+	j := q.p.newJob()
+	err := q.prepare(j, index, p, d)
+	if err == nil {
+		err = q.start(j)
+	}
+	if err == nil {
+		return nil
+	}
+	q.release(j.slot)
+	q.p.drop(j)
 	if errors.Is(err, errStopped) {
 		return nil
 	}
-	if err != nil {
-		f := packetFault(index, err).(*device.Fault)
-		f.KernelObject = d.KernelObject
-		return f
-	}
-	j := &job{launch: l, groups: l.Groups(), done: make(chan struct{})}
+	f := packetFault(index, err).(*device.Fault)
+	f.KernelObject = d.KernelObject
+	return f
+}
+
+// start submits a prepared job.
+func (q *Queue) start(j *job) error {
+	j.groups = j.launch.Groups()
 	j.total = uint64(j.groups[0]) * uint64(j.groups[1]) * uint64(j.groups[2])
-	j.limit = q.p.residency(l)
+	j.limit = q.p.residency(&j.launch)
 	if q.cooperative {
 		if j.total > uint64(j.limit) {
-			return packetFault(index, fmt.Errorf("cooperative launch of %d work-groups: %s holds %d at once", j.total, q.p.info.Name, j.limit))
+			return fmt.Errorf("cooperative launch of %d work-groups: %s holds %d at once", j.total, q.p.info.Name, j.limit)
 		}
 		q.gws.Reset(0, uint32(j.total))
 	}
-	j.complete = func(j *job) { q.finish(index, j, d.CompletionSignal, slot) }
 	j.start = q.p.machine.Clock()
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	if q.fault != nil {
-		q.release(slot)
-		return nil
+		return errStopped
 	}
 	q.running[j] = struct{}{}
 	q.p.submit(j)
@@ -330,20 +353,20 @@ func (q *Queue) release(slot int) {
 // finish ends a job: its packet copy is free again, its signal fires, or its
 // fault stops the queue. The fault is recorded together with the job's
 // removal, so that no one finds the queue idle and sound in between.
-func (q *Queue) finish(index uint64, j *job, completion uint64, slot int) {
+func (q *Queue) finish(j *job) {
 	q.p.remove(j)
 	q.p.executed.Add(j.executed.Load())
-	q.release(slot)
+	q.release(j.slot)
 	j.mu.Lock()
 	f := j.fault
 	j.mu.Unlock()
 	var err error
 	if f != nil {
-		f.PacketIndex = index
+		f.PacketIndex = j.index
 		err = f
 	} else if !j.stopped.Load() {
-		if cerr := q.complete(completion, j.start, q.p.machine.Clock()); cerr != nil {
-			err = packetFault(index, cerr)
+		if cerr := q.complete(j.completion, j.start, q.p.machine.Clock()); cerr != nil {
+			err = packetFault(j.index, cerr)
 		}
 	}
 	q.mu.Lock()
@@ -352,6 +375,11 @@ func (q *Queue) finish(index uint64, j *job, completion uint64, slot int) {
 	}
 	delete(q.running, j)
 	q.mu.Unlock()
+	q.p.drop(j)
+	select {
+	case q.quiet <- struct{}{}:
+	default:
+	}
 	q.p.Notify()
 	if err != nil {
 		q.stopAll()

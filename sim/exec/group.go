@@ -2,6 +2,7 @@ package exec
 
 import (
 	"fmt"
+	"sync"
 	"sync/atomic"
 	"unsafe"
 
@@ -23,12 +24,15 @@ type Machine struct {
 	Message func(msg, m0 uint32)
 
 	cache *codeCache
+
+	idsMu sync.Mutex
+	ids   map[idKey][][]lane.Row
 }
 
 // NewMachine makes a machine over an address space. portable keeps it to the
 // portable lane kernels.
 func NewMachine(t *Target, space *mem.Space, portable bool) *Machine {
-	return &Machine{Target: t, Space: space, GDS: NewGDS(), cache: newCodeCache(space, t, portable)}
+	return &Machine{Target: t, Space: space, GDS: NewGDS(), cache: newCodeCache(space, t, portable), ids: map[idKey][][]lane.Row{}}
 }
 
 // InvalidateCode makes later instruction fetches from [va, va+n) read memory
@@ -48,7 +52,10 @@ type Launch struct {
 	Mode         uint32 // initial MODE
 	LDSBytes     uint32
 	PrivateBytes uint32 // a lane
-	UserSGPRs    []uint32
+	// UserSGPRs are s0 and following; the system SGPRs come after the first
+	// UserSGPRCount.
+	UserSGPRs     [MaxUserSGPRs]uint32
+	UserSGPRCount int
 	// Which system SGPRs follow the user SGPRs (abi.md C.1).
 	GroupIDX, GroupIDY, GroupIDZ, GroupInfo, ScratchOffset bool
 	// WorkitemDims is 0 for x, 1 for x and y, 2 for x, y and z.
@@ -59,20 +66,48 @@ type Launch struct {
 	full [][]lane.Row // work-item id rows of a full group, by wave
 }
 
+// MaxUserSGPRs bounds the user SGPRs of a kernel: 6 bits count them on
+// gfx125x, 5 before.
+const MaxUserSGPRs = 64
+
 // WaveLanes is the number of lanes of a wave.
 const WaveLanes = 64
 
 // Prepare computes what all groups share.
 func (l *Launch) Prepare() {
+	k := idKey{l.Block, l.WorkitemDims}
+	m := l.Machine
+	m.idsMu.Lock()
+	defer m.idsMu.Unlock()
+	if l.full = m.ids[k]; l.full == nil {
+		l.full = l.groupIDs()
+		if len(m.ids) < maxIDs {
+			m.ids[k] = l.full
+		}
+	}
+}
+
+// idKey is what the work-item ids of a full group depend on.
+type idKey struct {
+	block [3]uint32
+	dims  int
+}
+
+// maxIDs bounds the group shapes whose work-item ids a machine remembers.
+const maxIDs = 64
+
+// groupIDs makes the work-item id rows of a full group, by wave.
+func (l *Launch) groupIDs() [][]lane.Row {
 	items := l.Block[0] * l.Block[1] * l.Block[2]
 	waves := int(items+WaveLanes-1) / WaveLanes
-	l.full = make([][]lane.Row, waves)
+	full := make([][]lane.Row, waves)
 	rows := l.tidRows()
 	all := make([]lane.Row, waves*rows)
-	for i := range l.full {
-		l.full[i] = all[i*rows : (i+1)*rows]
-		fillIDs(l, l.full[i], l.Block, i)
+	for i := range full {
+		full[i] = all[i*rows : (i+1)*rows]
+		fillIDs(l, full[i], l.Block, i)
 	}
+	return full
 }
 
 func (l *Launch) tidRows() int {
@@ -144,6 +179,7 @@ type Group struct {
 	tmp     *scratchRows
 	live    int
 	slot    int
+	preempt int // turns that ended with the quantum spent
 }
 
 // NewGroup makes an empty group. slot is its place in the scratch address
@@ -165,6 +201,7 @@ func (g *Group) Start(l *Launch, id [3]uint32) {
 	mc := l.Machine
 	g.launch = l
 	g.live = n
+	g.preempt = 0
 	g.m = machineState{
 		space: mc.Space, cache: mc.cache, target: mc.Target, lds: g.lds[:l.LDSBytes], gds: mc.GDS, group: id,
 		kobj: l.KernelObject, waves: n, gws: l.GWS, clock: mc.Clock, cycles: mc.Cycles, message: mc.Message, observe: l.Observer,
@@ -249,7 +286,7 @@ func (w *Wave) reset() {
 
 // initRegisters writes the SGPRs of a new wave (abi.md C.1).
 func (w *Wave) initRegisters(l *Launch, id [3]uint32, scratchOffset uint64, waves int) {
-	n := copy(w.S[:], l.UserSGPRs)
+	n := copy(w.S[:], l.UserSGPRs[:l.UserSGPRCount])
 	put := func(on bool, v uint32) {
 		if on {
 			w.S[n] = v
@@ -323,8 +360,12 @@ func (g *Group) Run(quantum int, stop, attention *atomic.Bool) Outcome {
 			return Waiting
 		}
 	}
+	g.preempt++
 	return Preempted
 }
+
+// Preemptions is how often Run ended because the quantum was spent.
+func (g *Group) Preemptions() int { return g.preempt }
 
 // releaseBarrier lets the waves go on when all that have not ended wait.
 func (g *Group) releaseBarrier() bool {

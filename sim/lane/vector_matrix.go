@@ -6,7 +6,7 @@ import (
 )
 
 // Matrix instructions on the vector unit: the dense one-block shapes of f16,
-// bf16, f32, f64 and i8. Each runs 16 rows by 16 columns at a time on a copy of C; when it meets
+// bf16, f32, f64 and i8. Each runs 16 rows by 16 columns at a time; when it meets
 // an operand that its kernel does not handle it leaves everything to the portable
 // kernel.
 
@@ -28,6 +28,9 @@ type vectorShape struct {
 	matrixShape
 	offsets [2][16]int32
 	regs    int
+	// run adds a product to C at c, and reports whether it could; if not, C is
+	// spoilt.
+	run func(t *matrixTile, c unsafe.Pointer, a, b *Row, e *Env) bool
 }
 
 // vectorMatrix returns the vector form of the kernel of s, or nil.
@@ -41,40 +44,58 @@ func vectorMatrix(s matrixShape, portable Fn) Fn {
 		reg, lane := s.out(0, i)
 		v.offsets[i/16][i%16] = int32(reg*256 + lane*4)
 	}
-	var run func(d, a, b, c *Row, e *Env) bool
 	switch {
 	case (s.a == elemF16 || s.a == elemBF16) && (s.m == 32 && s.k == 8 || s.m == 16 && s.k == 16):
-		run = v.half
+		v.run = v.half
 	case s.a == elemF32 && (s.m == 32 && s.k == 2 || s.m == 16 && s.k == 4):
-		run = v.f32
+		v.run = v.f32
 	case s.a == elemF64 && s.m == 16:
-		run = v.f64
+		v.run = v.f64
 	case s.a == elemI8 && (s.m == 32 && s.k == 16 || s.m == 16 && s.k == 32):
-		run = v.i8
+		v.run = v.i8
 	default:
 		return nil
 	}
 	return func(d, a, b, c *Row, exec uint64, e *Env) {
-		if !run(d, a, b, c, e) {
+		if !v.multiply(d, a, b, c, e) {
 			portable(d, a, b, c, exec, e)
 		}
 	}
 }
 
-// half computes a product of f16 or bf16 and reports whether it could.
-func (v *vectorShape) half(d, a, b, c *Row, e *Env) bool {
-	if e.Gen == GenGFX908 || e.Gen < GenGFX940 && e.Blgp != 0 {
+// multiply computes a product and reports whether it could.
+func (v *vectorShape) multiply(d, a, b, c *Row, e *Env) bool {
+	// Broadcasts are rare, and so is what BLGP does to f64.
+	if e.Blgp != 0 && (e.Gen < GenGFX940 || v.a == elemF32 || v.a == elemF64) {
 		return false
 	}
 	t := tiles.Get().(*matrixTile)
 	defer tiles.Put(t)
-	if !v.spread(t, a, b, e.Gen) {
+	acc := Rows(c, v.regs)
+	copy(t.c[:], acc)
+	// Where A and B are spread first, C may be accumulated in place; t.c then
+	// is what to go back to.
+	if d == c && v.a != elemF32 {
+		if v.run(t, unsafe.Pointer(c), a, b, e) {
+			return true
+		}
+		copy(acc, t.c[:])
+		return false
+	}
+	if !v.run(t, unsafe.Pointer(&t.c), a, b, e) {
+		return false
+	}
+	copy(Rows(d, v.regs), t.c[:])
+	return true
+}
+
+// half adds a product of f16 or bf16 to c.
+func (v *vectorShape) half(t *matrixTile, c unsafe.Pointer, a, b *Row, e *Env) bool {
+	if e.Gen == GenGFX908 || !v.spread(t, a, b, e.Gen) {
 		return false
 	}
 	if v.a == elemBF16 && e.Gen < GenGFX940 {
-		vFlushC(&t.c[0], c, v.regs)
-	} else {
-		copy(t.c[:], Rows(c, v.regs))
+		vFlushC((*Row)(c), (*Row)(c), v.regs)
 	}
 	// Vectors count k within a quad, then groups of 16 rows or columns, then
 	// quads.
@@ -86,13 +107,12 @@ func (v *vectorShape) half(d, a, b, c *Row, e *Env) bool {
 			x := unsafe.Add(unsafe.Pointer(&t.a), k*64+g*quad)
 			for h := range groups {
 				y := unsafe.Add(unsafe.Pointer(&t.b), k*64+h*quad)
-				if !v.products(unsafe.Add(unsafe.Pointer(&t.c), h*64), g, x, y, stride, e.Gen) {
+				if !v.products(unsafe.Add(c, h*64), g, x, y, stride, e.Gen) {
 					return false
 				}
 			}
 		}
 	}
-	copy(Rows(d, v.regs), t.c[:])
 	return true
 }
 
@@ -131,63 +151,36 @@ func (v *vectorShape) products(c unsafe.Pointer, g int, a, b unsafe.Pointer, str
 	}
 }
 
-// f32 computes a product of f32 and reports whether it could.
-func (v *vectorShape) f32(d, a, b, c *Row, e *Env) bool {
-	if e.Blgp != 0 {
-		return false
+// f32 adds a product of f32 to c, which must not overlap a or b.
+func (v *vectorShape) f32(_ *matrixTile, c unsafe.Pointer, a, b *Row, _ *Env) bool {
+	chain := vChain2
+	if v.k == 4 {
+		chain = vChain4
 	}
-	t := tiles.Get().(*matrixTile)
-	defer tiles.Put(t)
-	copy(t.c[:], Rows(c, v.regs))
 	groups := v.m / 16
 	stride := uintptr(v.m * 4)
 	for g := range groups {
 		for h := range groups {
-			to := unsafe.Add(unsafe.Pointer(&t.c), h*64)
 			x, y := unsafe.Add(unsafe.Pointer(a), g*64), unsafe.Add(unsafe.Pointer(b), h*64)
-			nan := false
-			if v.k == 2 {
-				nan = vChain2(to, &v.offsets[g], x, y, stride)
-			} else {
-				nan = vChain4(to, &v.offsets[g], x, y, stride)
-			}
-			if nan {
+			if chain(unsafe.Add(c, h*64), &v.offsets[g], x, y, stride) {
 				return false
 			}
 		}
 	}
-	copy(Rows(d, v.regs), t.c[:])
 	return true
 }
 
-// f64 computes a product of f64 and reports whether it could. BLGP, which negates
-// or does nothing, is left to the portable kernel.
-func (v *vectorShape) f64(d, a, b, c *Row, e *Env) bool {
-	if e.Blgp != 0 {
-		return false
-	}
-	t := tiles.Get().(*matrixTile)
-	defer tiles.Put(t)
+// f64 adds a product of f64 to c.
+func (v *vectorShape) f64(t *matrixTile, c unsafe.Pointer, a, b *Row, _ *Env) bool {
 	vSpreadF64(unsafe.Pointer(&t.a), a)
-	copy(t.c[:], Rows(c, v.regs))
-	if vChainF64(unsafe.Pointer(&t.c), &v.offsets[0], unsafe.Pointer(&t.a), b) {
-		return false
-	}
-	copy(Rows(d, v.regs), t.c[:])
-	return true
+	return !vChainF64(c, &v.offsets[0], unsafe.Pointer(&t.a), b)
 }
 
-// i8 computes a product of i8 and reports whether it could.
-func (v *vectorShape) i8(d, a, b, c *Row, e *Env) bool {
-	if e.Blgp != 0 && e.Gen < GenGFX940 {
-		return false
-	}
-	t := tiles.Get().(*matrixTile)
-	defer tiles.Put(t)
+// i8 adds a product of i8 to c.
+func (v *vectorShape) i8(t *matrixTile, c unsafe.Pointer, a, b *Row, _ *Env) bool {
 	pa, pb := unsafe.Pointer(&t.a), unsafe.Pointer(&t.b)
 	vSpreadI8(pa, a)
 	vSpreadI8(pb, b)
-	copy(t.c[:], Rows(c, v.regs))
 	// Two vectors for each 16 lanes: groups of rows or columns, then of k.
 	const pair = 2 * 64
 	groups := v.m / 16
@@ -195,10 +188,9 @@ func (v *vectorShape) i8(d, a, b, c *Row, e *Env) bool {
 	for k := 0; k < v.k; k += 16 {
 		for g := range groups {
 			for h := range groups {
-				vProductsI8(unsafe.Add(unsafe.Pointer(&t.c), h*64), &v.offsets[g], unsafe.Add(pa, k/8*pair+g*pair), unsafe.Add(pb, k/8*pair+h*pair), stride)
+				vProductsI8(unsafe.Add(c, h*64), &v.offsets[g], unsafe.Add(pa, k/8*pair+g*pair), unsafe.Add(pb, k/8*pair+h*pair), stride)
 			}
 		}
 	}
-	copy(Rows(d, v.regs), t.c[:])
 	return true
 }

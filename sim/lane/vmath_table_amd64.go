@@ -86,6 +86,12 @@ func vmSatPkU8I16(d, a, b, c *Row, exec uint64, e *Env)
 //go:noescape
 func vmFrexpExpI32F64(d, a, b, c *Row, exec uint64, e *Env)
 
+//go:noescape
+func vmDivScaleF32(d, a, b, c *Row, exec uint64, e *Env)
+
+//go:noescape
+func vmDivScaleF64(d, a, b, c *Row, exec uint64, e *Env)
+
 // vmathTable continues vectorTable; a kernel that is in both is taken from here.
 var vmathTable = []vectorEntry{
 	{op: "v_exp_f32", fn: vmExpF32},
@@ -120,6 +126,8 @@ var vmathTable = []vectorEntry{
 	{op: "v_lerp_u8", fn: vmLerpU8},
 	{op: "v_sat_pk_u8_i16", fn: vmSatPkU8I16},
 	{op: "v_frexp_exp_i32_f64", fn: vmFrexpExpI32F64},
+	{op: "v_div_scale_f32", fn: vmDivScaleF32},
+	{op: "v_div_scale_f64", fn: vmDivScaleF64},
 	{op: "v_div_fmas_f32", fn: divFmasVectorF32},
 	{op: "v_div_fmas_f64", fn: divFmasVectorF64},
 	{op: "v_cvt_f32_fp8", fn: fromFP8Vector},
