@@ -315,3 +315,47 @@ func TestVmathFP8(t *testing.T) {
 		}
 	}
 }
+
+// TestVmathDivScale draws quotients of all exponents, at the bounds of the cases,
+// and scales either operand or another number.
+func TestVmathDivScale(t *testing.T) {
+	needVector(t)
+	for _, f := range []struct {
+		name string
+		typ  Type
+		man  uint
+		exps []int // exponents, and differences of exponents, where cases change
+	}{
+		{"v_div_scale_f32", F32, 23, []int{0, 1, 22, 23, 24, 25, 95, 96, 97, 125, 126, 127, 128, 150, 252, 253, 254, 255}},
+		{"v_div_scale_f64", F64, 52, []int{0, 1, 52, 53, 54, 55, 767, 768, 769, 1021, 1022, 1023, 1075, 2044, 2045, 2046, 2047}},
+	} {
+		fast, slow := VectorKernels()[f.name], Kernels[f.name]
+		r := rand.New(rand.NewPCG(9, 9))
+		top := f.exps[len(f.exps)-1]
+		var v vectorCase
+		v.exec = ^uint64(0)
+		for i := range 4000 {
+			v.env = Env{Mode: 0xF0 | Mode(i&1)<<9, CarryOut: r.Uint64()}
+			v.at = [4]int{[]int{0, 2, 3, 4, 5}[r.IntN(5)], 2, 4, 6}
+			if i%5 == 0 {
+				v.exec = r.Uint64()
+			}
+			for l := range 64 {
+				number := func(e int) uint64 {
+					m := r.Uint64() >> (64 - f.man) >> (r.IntN(4) * 20)
+					return uint64(r.IntN(2))<<(f.man+uint(8+3*(f.man/52))) | uint64(min(max(e, 0), top))<<f.man | m
+				}
+				e := f.exps[r.IntN(len(f.exps))]
+				den := number(e)
+				num := number(e + (r.IntN(2)*2-1)*f.exps[r.IntN(len(f.exps))] + r.IntN(3) - 1)
+				s := []uint64{den, num, number(r.IntN(top + 1))}[r.IntN(3)]
+				for n, q := range []uint64{s, den, num} {
+					v.file[2+2*n][l], v.file[3+2*n][l] = uint32(q), uint32(q>>32)
+				}
+			}
+			if s := v.differ(&fast, &slow); s != "" {
+				t.Fatal(f.name, s)
+			}
+		}
+	}
+}

@@ -1,6 +1,9 @@
 package main
 
-import "strings"
+import (
+	"fmt"
+	"strings"
+)
 
 // divFmasF32 computes in f64, where the product is exact, and rounds the sum to
 // odd: of the sums rounded down and up it takes the odd one. That times a power of
@@ -96,20 +99,26 @@ type scaleOps struct {
 // The masks, in the order of the portable function's cases: K1 a zero operand, K2
 // a huge quotient, K3 a denormal denominator, K4 a huge denominator, K5 a denormal
 // quotient where none of the first three holds. K0 is what to scale up.
-func (a *asm) divScaleUnit(o scaleOps) {
+func (a *asm) divScaleUnit(o scaleOps, label string) {
 	p := func(s string) { a.p("%s", strings.NewReplacer("#", o.d, "@", o.ps, "%w", o.width).Replace(s)) }
 	p("VPAND# Z16, Z1, Z3; VPAND# Z16, Z2, Z4")
 	a.p("VPSRL%s $%d, Z3, Z5; VPSRL%s $%d, Z4, Z6", o.d, o.man, o.d, o.man)
 	p("VPSUB# Z5, Z6, Z7; VPTESTNM# Z3, Z3, K1; VPTESTNM# Z4, Z4, K2; KORW K2, K1, K1")
+	// In most waves nothing is scaled.
+	p("VPADD# Z28, Z7, Z8; VPCMPU# $6, Z29, Z8, K2; VPTESTNM# Z5, Z5, K3; KORW K3, K2, K2; VPCMPU# $6, Z18, Z3, K3; KORW K3, K2, K2")
+	p("VPCMPU# $2, Z24, Z6, K3; KORW K3, K2, K2; KANDNW K2, K1, K2; VMOVDQA%w Z0, Z8; KORTESTW K2, K2; JEQ " + label)
 	p("VPCMP# $5, Z22, Z7, K2; KANDNW K2, K1, K2; VPTESTNM# Z5, Z5, K3; KANDNW K3, K1, K3; KANDNW K3, K2, K3")
 	p("VPCMPU# $6, Z18, Z3, K4; VPCMPU# $1, Z19, Z3, K4, K4; KANDNW K4, K1, K4")
 	p("VPCMP# $2, Z23, Z7, K5; KANDNW K5, K1, K5; KANDNW K5, K3, K5; VPCMP# $0, Z1, Z0, K6; VPCMP# $0, Z2, Z0, K7")
 	p("KANDW K2, K6, K0; KORW K3, K0, K0; KANDW K5, K7, K7; KANDNW K7, K4, K7; KORW K7, K0, K0")
 	p("KORW K1, K2, K7; KORW K3, K7, K7; KORW K4, K7, K7; KORW K5, K7, K7; KNOTW K7, K7; VPCMPU# $2, Z24, Z6, K7, K7; KORW K7, K0, K7")
-	p("VMOVDQA64 Z0, Z8; VMUL@ Z20, Z0, K7, Z8")
+	p("VMUL@ Z20, Z0, K7, Z8")
 	p("KNOTW K5, K0; KORW K0, K6, K6; KANDW K6, K4, K6; VMUL@ Z21, Z0, K6, Z8")
 	p("KORW K6, K7, K7; VCMP@ $3, Z0, Z0, K7, K7; VPOR# Z15, Z0, K7, Z8")
-	p("VMOVDQA%w Z17, K1, Z8; KORW K2, K1, K1; KORW K5, K1, K1")
+	p("VMOVDQA%w Z17, K1, Z8; KORW K2, K1, K1; KORW K5, K1, K1; JMP " + label + "done")
+	fmt.Fprintf(a, "\n%s:\n", label)
+	p("VMOVDQA%w Z17, K1, Z8")
+	fmt.Fprintf(a, "\n%sdone:\n", label)
 }
 
 func (a *asm) divScaleF32() {
@@ -118,9 +127,10 @@ func (a *asm) divScaleF32() {
 	for i, v := range []uint32{0x7FFFFFFF, 0xFFC00000, 0x7E800000, 0x7F800000, 0x5F800000, 0x1F800000, 96, 0xFFFFFF82, 23} {
 		a.p("VPBROADCASTD %s, Z%d", a.d(v), 16+i)
 	}
+	a.p("VPBROADCASTD %s, Z28; VPBROADCASTD %s, Z29", a.d(125), a.d(125+95))
 	for i := range 4 {
 		a.p("VMOVDQU32 %d(SI), Z0; VMOVDQU32 %d(DX), Z1; VMOVDQU32 %d(CX), Z2", 64*i, 64*i, 64*i)
-		a.divScaleUnit(scaleOps{"D", "PS", "32", 23})
+		a.divScaleUnit(scaleOps{"D", "PS", "32", 23}, fmt.Sprintf("plain%d", i))
 		a.p("KMOVW K1, AX; SHLQ $%d, AX; ORQ AX, R10", 16*i)
 		a.divScaleStore("Z8", i, 0)
 	}
@@ -134,16 +144,17 @@ func (a *asm) divScaleF64() {
 	for i, v := range []uint64{1<<63 - 1, 0xFFF8 << 48, 2045 << 52, 0x7FF << 52, (1023 + 128) << 52, (1023 - 128) << 52, 768, 1<<64 - 1022, 53} {
 		a.p("VPBROADCASTQ %s, Z%d", a.q(v), 16+i)
 	}
+	a.p("VPBROADCASTQ %s, Z28; VPBROADCASTQ %s, Z29", a.q(1021), a.q(1021+767))
 	for i := range 4 {
 		for n, reg := range []string{"SI", "DX", "CX"} {
 			a.p("VMOVDQU32 %d(%s), Z12; VMOVDQU32 %d(%s), Z13", 64*i, reg, 64*i+256, reg)
-			a.p("VPUNPCKLDQ Z13, Z12, Z%d; VPUNPCKHDQ Z13, Z12, Z%d", n, 25+n)
+			a.p("VPUNPCKLDQ Z13, Z12, Z%d; VPUNPCKHDQ Z13, Z12, Z%d", n, []int{10, 11, 14}[n])
 		}
 		for h := range 2 {
 			if h == 1 {
-				a.p("VMOVDQA64 Z8, Z9; VMOVDQA64 Z25, Z0; VMOVDQA64 Z26, Z1; VMOVDQA64 Z27, Z2")
+				a.p("VMOVDQA64 Z8, Z9; VMOVDQA64 Z10, Z0; VMOVDQA64 Z11, Z1; VMOVDQA64 Z14, Z2")
 			}
-			a.divScaleUnit(scaleOps{"Q", "PD", "64", 52})
+			a.divScaleUnit(scaleOps{"Q", "PD", "64", 52}, fmt.Sprintf("plain%d", 2*i+h))
 			a.p("KMOVB K1, AX; SHLQ $%d, AX; ORQ AX, R1%d", 8*i, h)
 		}
 		a.p("VSHUFPS $0x88, Z8, Z9, Z0; VSHUFPS $0xDD, Z8, Z9, Z1")
