@@ -35,10 +35,8 @@ type Processor struct {
 
 	executed atomic.Uint64 // instructions of finished dispatches
 
-	// changed is closed and replaced whenever a signal may have changed.
-	changedMu sync.Mutex
-	changed   chan struct{}
-	waiters   int
+	waitMu  sync.Mutex
+	waiters []*waiter
 }
 
 // Options are what a processor is made from.
@@ -53,7 +51,7 @@ type Options struct {
 
 // New starts a processor's workers.
 func New(o Options) *Processor {
-	p := &Processor{machine: o.Machine, target: o.Target, info: o.Info, observe: o.Observer, changed: make(chan struct{})}
+	p := &Processor{machine: o.Machine, target: o.Target, info: o.Info, observe: o.Observer}
 	p.wake = sync.NewCond(&p.mu)
 	n := max(1, o.Threads)
 	if o.Seed != nil {
@@ -129,24 +127,46 @@ func (p *Processor) remove(j *job) {
 
 // Notify tells everyone who waits for a signal to look again.
 func (p *Processor) Notify() {
-	p.changedMu.Lock()
-	if p.waiters > 0 {
-		close(p.changed)
-		p.changed = make(chan struct{})
+	p.waitMu.Lock()
+	for _, w := range p.waiters {
+		select {
+		case w.wake <- struct{}{}:
+		default:
+		}
 	}
-	p.changedMu.Unlock()
+	p.waitMu.Unlock()
 }
 
-func (p *Processor) changes() <-chan struct{} {
-	p.changedMu.Lock()
-	defer p.changedMu.Unlock()
-	return p.changed
+// waiter is someone in Await.
+type waiter struct {
+	wake  chan struct{} // capacity 1
+	timer *time.Timer
 }
 
-func (p *Processor) wait(n int) {
-	p.changedMu.Lock()
-	p.waiters += n
-	p.changedMu.Unlock()
+var waiters = sync.Pool{New: func() any {
+	return &waiter{wake: make(chan struct{}, 1), timer: time.NewTimer(time.Hour)}
+}}
+
+func (p *Processor) enter() *waiter {
+	w := waiters.Get().(*waiter)
+	p.waitMu.Lock()
+	p.waiters = append(p.waiters, w)
+	p.waitMu.Unlock()
+	return w
+}
+
+func (p *Processor) leave(w *waiter) {
+	p.waitMu.Lock()
+	if i := slices.Index(p.waiters, w); i >= 0 {
+		p.waiters = slices.Delete(p.waiters, i, i+1)
+	}
+	p.waitMu.Unlock()
+	w.timer.Stop()
+	select {
+	case <-w.wake:
+	default:
+	}
+	waiters.Put(w)
 }
 
 // Poll intervals of waits on signals: kernels change signals in memory
@@ -161,25 +181,19 @@ func (p *Processor) Await(stop <-chan struct{}, cond func() bool) bool {
 	if cond() {
 		return true
 	}
-	p.wait(1)
-	defer p.wait(-1)
-	pause := pollFirst
-	timer := time.NewTimer(pause)
-	defer timer.Stop()
-	for {
-		ch := p.changes()
-		if cond() {
-			return true
-		}
-		timer.Reset(pause)
+	w := p.enter()
+	defer p.leave(w)
+	for pause := pollFirst; !cond(); {
+		w.timer.Reset(pause)
 		select {
 		case <-stop:
 			return cond()
-		case <-ch:
-		case <-timer.C:
+		case <-w.wake:
+		case <-w.timer.C:
 			pause = min(2*pause, pollMax)
 		}
 	}
+	return true
 }
 
 // Executed is the number of instructions that waves of finished dispatches
