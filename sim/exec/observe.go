@@ -80,7 +80,7 @@ type snapshot struct {
 func (w *Wave) snapshot(in *inst) snapshot {
 	s := snapshot{scc: w.scc}
 	copy(s.s[:], w.S[:isa.OperandInt])
-	if in.i == nil || !w.fits(in) {
+	if in.i == nil || !in.fits(w) {
 		return s
 	}
 	if o := in.i.Dst; o.IsVGPR() || o.IsAGPR() {
@@ -90,10 +90,6 @@ func (w *Wave) snapshot(in *inst) snapshot {
 		}
 	}
 	return s
-}
-
-func (w *Wave) fits(in *inst) bool {
-	return uint32(in.maxV) <= w.nv && uint32(in.maxA) <= w.na
 }
 
 // changes lists the registers that differ from the snapshot.

@@ -56,11 +56,15 @@ type source struct {
 // loop needs. form is written last, atomically, so that other waves see a
 // whole instruction or none.
 type inst struct {
-	form       form
-	maxV, maxA uint16 // VGPR and AccVGPR rows the operands reach
+	form form
+	// maxV and maxA are the VGPR and AccVGPR rows that the operands reach.
+	// accBit in maxV marks an instruction with AccVGPRs, so that one compare
+	// with Wave.limit sends it and all out-of-range ones the careful way.
+	maxV, maxA uint16
 	dst        isa.Operand
 	size       uint8 // dwords
 	nsrc       uint8
+	dstOff     uint32   // byte offset of a VGPR destination in the wave's rows
 	sreg       [2]uint8 // where a scalar instruction's sources lie in Wave.S
 	modified   bool     // SDWA, op_sel, neg or abs on unpacked operands
 	merged     bool     // the result goes through a temporary row
@@ -72,7 +76,7 @@ type inst struct {
 	k   *lane.Kernel
 	i   *isa.Inst
 	*coldInst
-	_ [16]byte
+	_ [8]byte
 }
 
 // selectors are the modifiers that packed kernels apply themselves.
@@ -251,10 +255,19 @@ func (c *codeCache) bound(in *inst) {
 func (in *inst) reach(o isa.Operand, words int) {
 	switch {
 	case o.IsVGPR():
-		in.maxV = max(in.maxV, uint16(int(o-isa.OperandVGPR)+words))
+		in.maxV = max(in.maxV&^accBit, uint16(int(o-isa.OperandVGPR)+words)) | in.maxV&accBit
 	case o.IsAGPR():
 		in.maxA = max(in.maxA, uint16(int(o-isa.OperandAGPR)+words))
+		in.maxV |= accBit
 	}
+}
+
+// accBit is above any register count.
+const accBit = 1 << 15
+
+// fits reports whether the wave has the registers that in uses.
+func (in *inst) fits(w *Wave) bool {
+	return uint32(in.maxV&^accBit) <= w.nv && uint32(in.maxA) <= w.na
 }
 
 // constant returns n rows that hold a constant in every lane; for types of

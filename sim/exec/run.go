@@ -3,6 +3,7 @@ package exec
 import (
 	"fmt"
 	"sync/atomic"
+	"unsafe"
 
 	"gfxrt/runtime/device"
 	"gfxrt/sim/isa"
@@ -17,6 +18,7 @@ import (
 func (w *Wave) run(budget int) int {
 	left := budget
 	prog, pc := w.prog, w.pc
+loop:
 	for left > 0 {
 		if pc >= windowInsts {
 			w.at = windowInsts - 1
@@ -34,12 +36,12 @@ func (w *Wave) run(budget int) int {
 				}
 				continue
 			}
-			w.at, w.pc = pc, pc+uint32(in.size)
 			left--
 			if f == formNop {
 				pc += uint32(in.size)
 				continue
 			}
+			w.at, w.pc = pc, pc+uint32(in.size)
 			in.run(w, in)
 			if w.state != running {
 				break
@@ -48,7 +50,7 @@ func (w *Wave) run(budget int) int {
 			continue
 		}
 		left--
-		if uint32(in.maxV) > w.limit || uint32(in.maxA) > w.na {
+		if uint32(in.maxV) > w.limit {
 			w.at, w.pc = pc, pc+uint32(in.size)
 			if !w.reachSlow(in) {
 				if w.state != running {
@@ -62,43 +64,34 @@ func (w *Wave) run(budget int) int {
 			}
 		}
 		fn := in.fn[w.general&1]
+		d := (*lane.Row)(unsafe.Add(unsafe.Pointer(w.v), uintptr(in.dstOff)))
 		switch f {
 		case formV1:
-			fn(w.row(in.dst), w.rows(&in.src[0]), nil, nil, w.exec(), &w.env)
+			fn(d, w.rows(&in.src[0]), nil, nil, w.exec(), &w.env)
 		case formV2:
-			fn(w.row(in.dst), w.rows(&in.src[0]), w.rows(&in.src[1]), nil, w.exec(), &w.env)
+			fn(d, w.rows(&in.src[0]), w.rows(&in.src[1]), nil, w.exec(), &w.env)
 		case formV3:
-			fn(w.row(in.dst), w.rows(&in.src[0]), w.rows(&in.src[1]), w.rows(&in.src[2]), w.exec(), &w.env)
+			fn(d, w.rows(&in.src[0]), w.rows(&in.src[1]), w.rows(&in.src[2]), w.exec(), &w.env)
 		case formVAcc:
-			d := w.row(in.dst)
 			fn(d, w.rows(&in.src[0]), w.rows(&in.src[1]), d, w.exec(), &w.env)
 		case formVCmp:
 			w.setS64(in.dst, in.cmp[w.general&1](w.rows(&in.src[0]), w.rows(&in.src[1]), w.exec(), &w.env))
 		case formVMask:
 			w.env.CarryIn = w.pair(in.i.Src[2])
-			fn(w.row(in.dst), w.rows(&in.src[0]), w.rows(&in.src[1]), nil, w.exec(), &w.env)
+			fn(d, w.rows(&in.src[0]), w.rows(&in.src[1]), nil, w.exec(), &w.env)
 		case formVCarry:
-			if in.k.CarryIn {
-				w.env.CarryIn = w.pair(in.i.Src[2])
-			}
-			var c *lane.Row
-			if in.nsrc == 3 {
-				c = w.rows(&in.src[2])
-			}
-			w.env.CarryOut = 0
-			fn(w.row(in.dst), w.rows(&in.src[0]), w.rows(&in.src[1]), c, w.exec(), &w.env)
-			w.setS64(in.i.SDst, w.env.CarryOut)
+			w.carry(in, fn, d)
 		case formVPacked:
 			e, sel := &w.env, &in.sel
 			e.OpSel, e.OpSelHi, e.NegLo, e.NegHi, e.Abs, e.Clamp = sel.opSel, sel.opSelHi, sel.negLo, sel.negHi, sel.abs, sel.clamp
-			fn(w.row(in.dst), w.rows(&in.src[0]), w.rows(&in.src[1]), w.rows(&in.src[2]), w.exec(), e)
+			fn(d, w.rows(&in.src[0]), w.rows(&in.src[1]), w.rows(&in.src[2]), w.exec(), e)
 			e.Clamp = false
 		default:
 			w.at, w.pc = pc, pc+uint32(in.size)
 			w.vfull(in)
-		}
-		if w.state != running {
-			break
+			if w.state != running {
+				break loop
+			}
 		}
 		pc += uint32(in.size)
 	}
@@ -109,22 +102,36 @@ func (w *Wave) run(budget int) int {
 	return budget - left
 }
 
+// carry executes an instruction that writes a carry mask, and may read one.
+func (w *Wave) carry(in *inst, fn lane.Fn, d *lane.Row) {
+	if in.k.CarryIn {
+		w.env.CarryIn = w.pair(in.i.Src[2])
+	}
+	var c *lane.Row
+	if in.nsrc == 3 {
+		c = w.rows(&in.src[2])
+	}
+	w.env.CarryOut = 0
+	fn(d, w.rows(&in.src[0]), w.rows(&in.src[1]), c, w.exec(), &w.env)
+	w.setS64(in.i.SDst, w.env.CarryOut)
+}
+
 // reachSlow decides about a vector instruction whose registers are not
 // plainly within the limit: it reports whether to execute it.
 func (w *Wave) reachSlow(in *inst) bool {
 	if w.vskip {
 		return false
 	}
-	if uint32(in.maxV) <= w.nv && uint32(in.maxA) <= w.na {
+	if in.fits(w) {
 		return true
 	}
-	w.illegal(in, "an operand reaches VGPR %d or AccVGPR %d; the wave has %d and %d", max(in.maxV, 1)-1, max(in.maxA, 1)-1, w.nv, w.na)
+	w.illegal(in, "an operand reaches VGPR %d or AccVGPR %d; the wave has %d and %d", max(in.maxV&^accBit, 1)-1, max(in.maxA, 1)-1, w.nv, w.na)
 	return false
 }
 
 // reaches is the check for instructions executed through inst.run.
 func (w *Wave) reaches(in *inst) bool {
-	if uint32(in.maxV) <= w.limit && uint32(in.maxA) <= w.na {
+	if uint32(in.maxV) <= w.limit {
 		return true
 	}
 	return w.reachSlow(in)

@@ -74,6 +74,12 @@ func (c *codeCache) compileVALU(in *inst) form {
 	if k.Cmp == nil {
 		in.reach(in.dst, typeRows(k.Dst))
 	}
+	if in.dst.IsAGPR() {
+		return formVFull
+	}
+	if in.dst.IsVGPR() {
+		in.dstOff = uint32(in.dst-isa.OperandVGPR) * uint32(unsafe.Sizeof(lane.Row{}))
+	}
 	return in.vectorForm(plain)
 }
 
