@@ -39,7 +39,7 @@ func compileDS(in *inst, name string) func(w *Wave, in *inst) {
 		})
 	case "bpermute_b32":
 		return dsCross(func(w *Wave, d, a, x *lane.Row, in *inst) {
-			lane.DSBpermute(d, a, x, uint32(in.i.Offset), w.exec(), w.lanes)
+			lane.BpermuteRow(d, a, x, uint32(in.i.Offset), w.exec(), w.lanes)
 		})
 	case "swizzle_b32":
 		return dsCross(func(w *Wave, d, a, _ *lane.Row, in *inst) {

@@ -19,42 +19,12 @@ func (m *memOp) loadLanes(d *lane.Row, base unsafe.Pointer, a *[64]uint64, origi
 	switch m.bytes {
 	case 4:
 		lane.Gather32(d, base, a, origin, exec)
-	case 8:
-		load2(d, base, a, origin, exec)
-	case 12, 16:
-		loadN(lane.Rows(d, m.words), base, a, origin, exec)
+	case 8, 12, 16:
+		lane.GatherWide(d, m.words, base, a, origin, exec)
 	default:
 		for x := exec; x != 0; x &= x - 1 {
 			l := bits.TrailingZeros64(x) & 63
 			m.loadLane(d, l, unsafe.Add(base, a[l]-origin))
-		}
-	}
-}
-
-func load2(d *lane.Row, base unsafe.Pointer, a *[64]uint64, origin, exec uint64) {
-	r := (*[2]lane.Row)(unsafe.Pointer(d))
-	for x := exec; x != 0; x &= x - 1 {
-		l := bits.TrailingZeros64(x) & 63
-		p := (*[2]uint32)(unsafe.Add(base, a[l]-origin))
-		r[0][l], r[1][l] = p[0], p[1]
-	}
-}
-
-func loadN(rows []lane.Row, base unsafe.Pointer, a *[64]uint64, origin, exec uint64) {
-	if len(rows) == 4 {
-		r := (*[4]lane.Row)(rows)
-		for x := exec; x != 0; x &= x - 1 {
-			l := bits.TrailingZeros64(x) & 63
-			p := (*[4]uint32)(unsafe.Add(base, a[l]-origin))
-			r[0][l], r[1][l], r[2][l], r[3][l] = p[0], p[1], p[2], p[3]
-		}
-		return
-	}
-	for x := exec; x != 0; x &= x - 1 {
-		l := bits.TrailingZeros64(x) & 63
-		p := unsafe.Slice((*uint32)(unsafe.Add(base, a[l]-origin)), len(rows))
-		for k := range rows {
-			rows[k][l] = p[k]
 		}
 	}
 }
@@ -69,18 +39,8 @@ func (m *memOp) storeLanes(s *lane.Row, base unsafe.Pointer, a *[64]uint64, orig
 	switch m.bytes {
 	case 4:
 		lane.Scatter32(base, a, origin, s, exec)
-	case 8:
-		r := (*[2]lane.Row)(unsafe.Pointer(s))
-		for x := exec; x != 0; x &= x - 1 {
-			l := bits.TrailingZeros64(x) & 63
-			*(*[2]uint32)(unsafe.Add(base, a[l]-origin)) = [2]uint32{r[0][l], r[1][l]}
-		}
-	case 16:
-		r := (*[4]lane.Row)(unsafe.Pointer(s))
-		for x := exec; x != 0; x &= x - 1 {
-			l := bits.TrailingZeros64(x) & 63
-			*(*[4]uint32)(unsafe.Add(base, a[l]-origin)) = [4]uint32{r[0][l], r[1][l], r[2][l], r[3][l]}
-		}
+	case 8, 12, 16:
+		lane.ScatterWide(base, a, origin, s, m.words, exec)
 	default:
 		for x := exec; x != 0; x &= x - 1 {
 			l := bits.TrailingZeros64(x) & 63

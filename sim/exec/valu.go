@@ -228,7 +228,7 @@ func (w *Wave) vfull(in *inst) {
 	write := exec
 	if i.Enc == isa.EncDPP {
 		t := &w.tmp.src[0][0]
-		write = lane.DPPSource(t, p[0], typeRows(in.src[0].typ), exec, i.DPP.Ctrl, i.DPP.RowMask, i.DPP.BankMask, i.Flags&isa.FlagBoundCtrl != 0)
+		write = lane.DPPRow(t, p[0], typeRows(in.src[0].typ), exec, i.DPP.Ctrl, i.DPP.RowMask, i.DPP.BankMask, i.Flags&isa.FlagBoundCtrl != 0)
 		p[0] = t
 	}
 	if in.modified {
@@ -330,11 +330,11 @@ func (w *Wave) inputModifiers(in *inst, p *[3]*lane.Row) {
 				sel = i.SDWA.Src1Sel
 			}
 			if sext := i.SDWA.Sext>>j&1 != 0; sel != 6 || sext {
-				lane.SDWASource(t, p[j], sel, sext)
+				lane.SDWARow(t, p[j], sel, sext)
 				p[j] = t
 			}
 		} else if i.OpSel>>j&1 != 0 && is16(s.typ) {
-			lane.Select16(t, p[j], true)
+			lane.Select16Row(t, p[j], true)
 			p[j] = t
 		}
 		if neg, abs := i.Neg>>j&1 != 0, i.Abs>>j&1 != 0; neg || abs {
