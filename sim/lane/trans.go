@@ -4,7 +4,9 @@ import "math"
 
 // Transcendental functions. The hardware's are within 1 ulp (f32, f16) or 2^29
 // ulp (f64); these are computed in float64 and rounded under MODE, and marked
-// Approx. Special values follow the functional examples of the CDNA3 and CDNA4
+// Approx. Before that rounding exp, log, sin and cos are within 2^-48
+// (trans_poly.go), the others within the roundings of one or two float64
+// operations. Special values follow the functional examples of the CDNA3 and CDNA4
 // ISA documents.
 //
 // The f32 forms of exp, log, rcp, rsq and sqrt flush denormal sources and

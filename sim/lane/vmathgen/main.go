@@ -1,9 +1,9 @@
-// Command vmathgen writes the AVX-512 versions of the transcendental kernels of
-// sim/lane and of the functions around kernels: permutations, DPP, SDWA, 16-bit
-// halves and output modifiers.
+// Command vmathgen writes AVX-512 kernels of sim/lane that the templates of
+// sim/lane/gen do not fit: transcendentals, divisions, conversions; and functions
+// around kernels: permutations, destination fields and output modifiers.
 //
-// Unlike the kernels of sim/lane/gen these never hand over to a portable loop, so
-// that each chunk of 16 lanes is finished and stored before the next is loaded.
+// Each chunk of 16 lanes is finished and stored before the next is loaded, because
+// nothing here (except V_DIV_FMAS_F64) ever hands over to a portable loop.
 package main
 
 import (
