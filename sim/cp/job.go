@@ -51,6 +51,7 @@ func (p *Processor) newJob() *job {
 		j = &job{}
 	}
 	j.refs.Store(1)
+	p.machine.Space.Enter()
 	return j
 }
 
@@ -62,6 +63,8 @@ func (p *Processor) drop(j *job) {
 	if j.refs.Add(-1) > 0 {
 		return
 	}
+	// Waves remember regions as long as the job lives, also while parked.
+	p.machine.Space.Leave()
 	j.next.Store(0)
 	j.finished.Store(0)
 	j.resident.Store(0)
@@ -196,8 +199,6 @@ func (w *worker) group() *exec.Group {
 // work runs groups of j until it has nothing runnable, or another job waits
 // for a worker.
 func (w *worker) work(j *job) {
-	w.p.machine.Space.Enter()
-	defer w.p.machine.Space.Leave()
 	for !j.stopped.Load() {
 		if !w.turn(j) || w.p.contended() {
 			return

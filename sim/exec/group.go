@@ -179,7 +179,8 @@ type Group struct {
 	tmp     *scratchRows
 	live    int
 	slot    int
-	preempt int // turns that ended with the quantum spent
+	unmaps  uint64 // Space.Unmaps when the waves' regions were looked up
+	preempt int    // turns that ended with the quantum spent
 }
 
 // NewGroup makes an empty group. slot is its place in the scratch address
@@ -202,6 +203,7 @@ func (g *Group) Start(l *Launch, id [3]uint32) {
 	g.launch = l
 	g.live = n
 	g.preempt = 0
+	g.forgetRegions(mc.Space)
 	g.m = machineState{
 		space: mc.Space, cache: mc.cache, target: mc.Target, lds: g.lds[:l.LDSBytes], gds: mc.GDS, group: id,
 		kobj: l.KernelObject, waves: n, gws: l.GWS, clock: mc.Clock, cycles: mc.Cycles, message: mc.Message, observe: l.Observer,
@@ -236,6 +238,19 @@ func (g *Group) Start(l *Launch, id [3]uint32) {
 			w.setExec(1<<lanes - 1)
 		}
 		w.jump(l.Entry)
+	}
+}
+
+// forgetRegions drops the regions that the waves remember when some may be
+// gone.
+func (g *Group) forgetRegions(s *mem.Space) {
+	n := s.Unmaps()
+	if g.m.space == s && g.unmaps == n {
+		return
+	}
+	g.unmaps = n
+	for i := range g.waves {
+		g.waves[i].lastRegion = [4]*mem.Region{}
 	}
 }
 
@@ -281,7 +296,6 @@ func (w *Wave) reset() {
 	w.prog, w.pc, w.at, w.state, w.scc = nil, 0, 0, running, 0
 	w.gprIdx, w.vskip, w.gwsWaiting = false, false, false
 	w.executed, w.trapStatus, w.fault = 0, 0, nil
-	w.lastRegion = [4]*mem.Region{}
 }
 
 // initRegisters writes the SGPRs of a new wave (abi.md C.1).

@@ -13,18 +13,12 @@ import (
 // documents, Scalar ALU instruction descriptions.
 var scalarOps = [isa.NumOps]func(w *Wave, in *inst){
 	// SOP2, 32 bits
-	isa.SAddU32: sop2(func(a, b, _ uint32) (uint32, uint32) { r, c := bits.Add32(a, b, 0); return r, c }),
-	isa.SSubU32: sop2(func(a, b, _ uint32) (uint32, uint32) { r, c := bits.Sub32(a, b, 0); return r, c }),
-	isa.SAddI32: sop2(func(a, b, _ uint32) (uint32, uint32) {
-		r := a + b
-		return r, (^(a ^ b) & (a ^ r)) >> 31
-	}),
-	isa.SSubI32: sop2(func(a, b, _ uint32) (uint32, uint32) {
-		r := a - b
-		return r, ((a ^ b) & (a ^ r)) >> 31
-	}),
-	isa.SAddcU32: sop2(func(a, b, scc uint32) (uint32, uint32) { r, c := bits.Add32(a, b, scc); return r, c }),
-	isa.SSubbU32: sop2(func(a, b, scc uint32) (uint32, uint32) { r, c := bits.Sub32(a, b, scc); return r, c }),
+	isa.SAddU32:  sAddU32,
+	isa.SSubU32:  sSubU32,
+	isa.SAddI32:  sAddI32,
+	isa.SSubI32:  sSubI32,
+	isa.SAddcU32: sAddcU32,
+	isa.SSubbU32: sSubbU32,
 	isa.SMinI32:  sop2(func(a, b, _ uint32) (uint32, uint32) { return pick(int32(a) < int32(b), a, b) }),
 	isa.SMinU32:  sop2(func(a, b, _ uint32) (uint32, uint32) { return pick(a < b, a, b) }),
 	// SCC of the maxima is "first operand chosen", with >= in the ISA text:
@@ -32,19 +26,19 @@ var scalarOps = [isa.NumOps]func(w *Wave, in *inst){
 	isa.SMaxI32:       sop2(func(a, b, _ uint32) (uint32, uint32) { return pick(int32(a) >= int32(b), a, b) }),
 	isa.SMaxU32:       sop2(func(a, b, _ uint32) (uint32, uint32) { return pick(a >= b, a, b) }),
 	isa.SCselectB32:   sop2keep(func(a, b, scc uint32) uint32 { r, _ := pick(scc != 0, a, b); return r }),
-	isa.SAndB32:       sop2(func(a, b, _ uint32) (uint32, uint32) { return nz(a & b) }),
-	isa.SOrB32:        sop2(func(a, b, _ uint32) (uint32, uint32) { return nz(a | b) }),
-	isa.SXorB32:       sop2(func(a, b, _ uint32) (uint32, uint32) { return nz(a ^ b) }),
-	isa.SAndn2B32:     sop2(func(a, b, _ uint32) (uint32, uint32) { return nz(a &^ b) }),
+	isa.SAndB32:       sAndB32,
+	isa.SOrB32:        sOrB32,
+	isa.SXorB32:       sXorB32,
+	isa.SAndn2B32:     sAndn2B32,
 	isa.SOrn2B32:      sop2(func(a, b, _ uint32) (uint32, uint32) { return nz(a | ^b) }),
 	isa.SNandB32:      sop2(func(a, b, _ uint32) (uint32, uint32) { return nz(^(a & b)) }),
 	isa.SNorB32:       sop2(func(a, b, _ uint32) (uint32, uint32) { return nz(^(a | b)) }),
 	isa.SXnorB32:      sop2(func(a, b, _ uint32) (uint32, uint32) { return nz(^(a ^ b)) }),
-	isa.SLshlB32:      sop2(func(a, b, _ uint32) (uint32, uint32) { return nz(a << (b & 31)) }),
-	isa.SLshrB32:      sop2(func(a, b, _ uint32) (uint32, uint32) { return nz(a >> (b & 31)) }),
-	isa.SAshrI32:      sop2(func(a, b, _ uint32) (uint32, uint32) { return nz(uint32(int32(a) >> (b & 31))) }),
+	isa.SLshlB32:      sLshlB32,
+	isa.SLshrB32:      sLshrB32,
+	isa.SAshrI32:      sAshrI32,
 	isa.SBfmB32:       sop2keep(func(a, b, _ uint32) uint32 { return (1<<(a&31) - 1) << (b & 31) }),
-	isa.SMulI32:       sop2keep(func(a, b, _ uint32) uint32 { return a * b }),
+	isa.SMulI32:       sMulI32,
 	isa.SMulHiU32:     sop2keep(func(a, b, _ uint32) uint32 { h, _ := bits.Mul32(a, b); return h }),
 	isa.SMulHiI32:     sop2keep(func(a, b, _ uint32) uint32 { return uint32(int64(int32(a)) * int64(int32(b)) >> 32) }),
 	isa.SBfeU32:       sop2(func(a, b, _ uint32) (uint32, uint32) { return nz(uint32(bfeU(uint64(a), b&31, b>>16&0x7f, 32))) }),
@@ -72,10 +66,10 @@ var scalarOps = [isa.NumOps]func(w *Wave, in *inst){
 		}
 		w.setS64(in.dst, a)
 	},
-	isa.SAndB64:   sop2x64(func(a, b uint64) uint64 { return a & b }),
-	isa.SOrB64:    sop2x64(func(a, b uint64) uint64 { return a | b }),
-	isa.SXorB64:   sop2x64(func(a, b uint64) uint64 { return a ^ b }),
-	isa.SAndn2B64: sop2x64(func(a, b uint64) uint64 { return a &^ b }),
+	isa.SAndB64:   sAndB64,
+	isa.SOrB64:    sOrB64,
+	isa.SXorB64:   sXorB64,
+	isa.SAndn2B64: sAndn2B64,
 	isa.SOrn2B64:  sop2x64(func(a, b uint64) uint64 { return a | ^b }),
 	isa.SNandB64:  sop2x64(func(a, b uint64) uint64 { return ^(a & b) }),
 	isa.SNorB64:   sop2x64(func(a, b uint64) uint64 { return ^(a | b) }),
@@ -145,7 +139,7 @@ var scalarOps = [isa.NumOps]func(w *Wave, in *inst){
 		w.setS64(in.dst, r)
 	},
 
-	isa.SAndSaveexecB64:   saveexec(func(s, e uint64) uint64 { return s & e }),
+	isa.SAndSaveexecB64:   sAndSaveexecB64,
 	isa.SOrSaveexecB64:    saveexec(func(s, e uint64) uint64 { return s | e }),
 	isa.SXorSaveexecB64:   saveexec(func(s, e uint64) uint64 { return s ^ e }),
 	isa.SAndn2SaveexecB64: saveexec(func(s, e uint64) uint64 { return s &^ e }),
@@ -159,18 +153,18 @@ var scalarOps = [isa.NumOps]func(w *Wave, in *inst){
 	isa.SAndn2WrexecB64:   wrexec(func(s, e uint64) uint64 { return s &^ e }),
 
 	// SOPC
-	isa.SCmpEqI32:   sopc(func(a, b uint32) bool { return a == b }),
-	isa.SCmpLgI32:   sopc(func(a, b uint32) bool { return a != b }),
-	isa.SCmpGtI32:   sopc(func(a, b uint32) bool { return int32(a) > int32(b) }),
-	isa.SCmpGeI32:   sopc(func(a, b uint32) bool { return int32(a) >= int32(b) }),
-	isa.SCmpLtI32:   sopc(func(a, b uint32) bool { return int32(a) < int32(b) }),
-	isa.SCmpLeI32:   sopc(func(a, b uint32) bool { return int32(a) <= int32(b) }),
-	isa.SCmpEqU32:   sopc(func(a, b uint32) bool { return a == b }),
-	isa.SCmpLgU32:   sopc(func(a, b uint32) bool { return a != b }),
-	isa.SCmpGtU32:   sopc(func(a, b uint32) bool { return a > b }),
-	isa.SCmpGeU32:   sopc(func(a, b uint32) bool { return a >= b }),
-	isa.SCmpLtU32:   sopc(func(a, b uint32) bool { return a < b }),
-	isa.SCmpLeU32:   sopc(func(a, b uint32) bool { return a <= b }),
+	isa.SCmpEqI32:   sCmpEqI32,
+	isa.SCmpLgI32:   sCmpLgI32,
+	isa.SCmpGtI32:   sCmpGtI32,
+	isa.SCmpGeI32:   sCmpGeI32,
+	isa.SCmpLtI32:   sCmpLtI32,
+	isa.SCmpLeI32:   sCmpLeI32,
+	isa.SCmpEqU32:   sCmpEqU32,
+	isa.SCmpLgU32:   sCmpLgU32,
+	isa.SCmpGtU32:   sCmpGtU32,
+	isa.SCmpGeU32:   sCmpGeU32,
+	isa.SCmpLtU32:   sCmpLtU32,
+	isa.SCmpLeU32:   sCmpLeU32,
 	isa.SBitcmp0B32: sopc(func(a, b uint32) bool { return a>>(b&31)&1 == 0 }),
 	isa.SBitcmp1B32: sopc(func(a, b uint32) bool { return a>>(b&31)&1 == 1 }),
 	isa.SBitcmp0B64: func(w *Wave, in *inst) { w.scc = uint32(^(w.src64(in, 0) >> (w.src32(in, 1) & 63)) & 1) },

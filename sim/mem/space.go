@@ -79,6 +79,7 @@ type Space struct {
 	total   uint64
 	limit   uint64
 	readers int
+	unmaps  atomic.Uint64
 	dead    []*Region // unmapped while readers ran
 	closed  bool
 }
@@ -146,10 +147,15 @@ func (s *Space) Unmap(r *Region) error {
 	}
 	next := slices.Delete(slices.Clone(old), i, i+1)
 	s.regions.Store(&next)
+	s.unmaps.Add(1)
 	s.total -= r.Size
 	s.dead = append(s.dead, r)
 	return s.reap()
 }
+
+// Unmaps counts the regions that were taken out: a region found since the
+// count last changed is still mapped.
+func (s *Space) Unmaps() uint64 { return s.unmaps.Load() }
 
 // Enter announces a reader: memory unmapped from now on stays valid until the
 // matching Leave.
