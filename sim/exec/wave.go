@@ -182,7 +182,7 @@ func (w *Wave) s64(o isa.Operand, lit uint64, t lane.Type) uint64 {
 // as the ISA's even alignment gives it: the low bit is ignored by decoders
 // that accept it, so the next register is used as is, within the file.
 func (w *Wave) pair(o isa.Operand) uint64 {
-	return uint64(w.S[o&0x7f]) | uint64(w.S[(o+1)&0x7f])<<32
+	return *(*uint64)(unsafe.Pointer(&w.S[o&0x7f]))
 }
 
 // setS writes a 32-bit scalar destination.
@@ -192,10 +192,11 @@ func (w *Wave) setS(o isa.Operand, x uint32) {
 	}
 }
 
+// setS64 writes a 64-bit scalar destination, in one store: a later 64-bit read
+// of the pair would wait for two.
 func (w *Wave) setS64(o isa.Operand, x uint64) {
 	if o < isa.OperandInt-1 && o != isa.OperandNull {
-		w.S[o] = uint32(x)
-		w.S[o+1] = uint32(x >> 32)
+		*(*uint64)(unsafe.Pointer(&w.S[o])) = x
 	}
 }
 
