@@ -74,10 +74,8 @@ type dispatch struct {
 
 // submitDispatch admits, fills and publishes a launch.
 func (s *Stream) submitDispatch(ctx context.Context, d *dispatch, args []Arg) (Launch, error) {
-	select {
-	case s.submit <- struct{}{}:
-	case <-ctx.Done():
-		return Launch{}, ctx.Err()
+	if err := s.takeSubmit(ctx); err != nil {
+		return Launch{}, d.k.launchError(err)
 	}
 	defer func() { <-s.submit }()
 
@@ -107,6 +105,25 @@ func (s *Stream) submitDispatch(ctx context.Context, d *dispatch, args []Arg) (L
 	q.Ring().Publish(index, p.Header, p.Setup)
 	q.Doorbell(index)
 	return Launch{s, a.seq}, nil
+}
+
+// takeSubmit makes the caller the one who submits.
+func (s *Stream) takeSubmit(ctx context.Context) error {
+	select {
+	case s.submit <- struct{}{}:
+		return nil
+	default:
+	}
+	// Who has it may wait for the kernel that waits for the caller.
+	if err := s.rt.checkCallback("wait for another launch"); err != nil {
+		return err
+	}
+	select {
+	case s.submit <- struct{}{}:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
 }
 
 // fill writes the kernargs, whose GPU address is addr, and makes the packet.
@@ -298,6 +315,9 @@ func (s *Stream) withdraw(seq uint64) {
 func (s *Stream) reserve(ctx context.Context, r *aql.Ring) (uint64, error) {
 	if index, ok := r.TryReserve(1); ok {
 		return index, nil
+	}
+	if err := s.rt.checkCallback("wait for room in the queue"); err != nil {
+		return 0, err
 	}
 	for {
 		look, cancel := context.WithTimeout(ctx, 10*time.Millisecond)

@@ -46,6 +46,9 @@ func (rt *Runtime) LoadModule(ctx context.Context, data []byte) (*Module, error)
 	if err != nil {
 		return nil, fmt.Errorf("load module: %w", err)
 	}
+	if err := rt.checkCallback("load module"); err != nil {
+		return nil, err
+	}
 	rt.load.Lock()
 	defer rt.load.Unlock()
 	m := &Module{rt: rt, obj: obj}
@@ -66,7 +69,7 @@ func (rt *Runtime) openObject(data []byte) (*elf.CodeObject, error) {
 		return nil, err
 	}
 	if obj.HasRPCClient {
-		return nil, fmt.Errorf("code object needs the LLVM RPC service (__llvm_rpc_client): %w", ErrUnsupported)
+		return nil, fmt.Errorf("code object needs %w", ErrLLVMRPC)
 	}
 	return obj, nil
 }
@@ -221,6 +224,9 @@ func find[T interface{ Name() string }](all []T, what, name string) (T, error) {
 // symbols. A fini kernel that fails or does not end is reported, and the
 // module is unloaded all the same.
 func (m *Module) Close() error {
+	if err := m.rt.checkCallback("close of a module"); err != nil {
+		return err
+	}
 	m.rt.load.Lock()
 	defer m.rt.load.Unlock()
 	return m.closeLocked()

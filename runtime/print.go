@@ -98,6 +98,9 @@ func (s *Stream) printLocked(sl *slot) {
 // When it returns all of it has been written, by whomever. No lock that a
 // writer could need is held meanwhile.
 func (s *Stream) flush() {
+	if s.rt.callbacks.inside() {
+		return // called from a writer: the flush that called it goes on
+	}
 	s.printing.Lock()
 	defer s.printing.Unlock()
 	for {
@@ -109,9 +112,11 @@ func (s *Stream) flush() {
 		p := s.printed[0]
 		s.printed = s.printed[1:]
 		s.mu.Unlock()
+		leave := s.rt.callbacks.enter()
 		if err := p.decode(s.rt); err != nil {
 			s.rt.opts.diagnose(fmt.Errorf("printf of kernel %s: %w", p.kernel.Name(), err))
 		}
+		leave()
 		p.fifo.Reset()
 		s.mu.Lock()
 		s.freePrinters = append(s.freePrinters, p)

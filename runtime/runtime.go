@@ -38,6 +38,9 @@ type Runtime struct {
 	// serviceErr is why no stream works any more.
 	serviceErr error
 	services   services
+	callbacks  callbacks
+	// unsettled is set when a dispatch was stopped midway.
+	unsettled atomic.Bool
 }
 
 type options struct {
@@ -46,6 +49,9 @@ type options struct {
 	queuePackets   uint32
 	printfBytes    uint32
 	hostcall       HostcallForm
+	heapSlabs      int
+	heapLimit      uint64 // bytes, the initial slabs included
+	heapLeaks      bool
 	diagnose       func(error)
 }
 
@@ -182,7 +188,8 @@ func Open(ctx context.Context, spec string, opts ...Option) (*Runtime, error) {
 // New makes a Runtime of a device, which then belongs to it: Close closes the
 // device too. When New fails the device is left open.
 func New(dev device.Device, opts ...Option) (*Runtime, error) {
-	o := options{stdout: os.Stdout, stderr: os.Stderr, stack: defaultStack, queuePackets: 1024, printfBytes: defaultPrintfBytes}
+	o := options{stdout: os.Stdout, stderr: os.Stderr, stack: defaultStack, queuePackets: 1024, printfBytes: defaultPrintfBytes,
+		heapSlabs: defaultHeapSlabs, heapLimit: noHeapLimit}
 	for _, f := range opts {
 		if err := f(&o); err != nil {
 			return nil, fmt.Errorf("runtime: %w", err)
@@ -214,6 +221,9 @@ func joinFree(err error, mem device.Memory) error {
 // (running their fini kernels), frees all memory and closes the device, in
 // this order and also after faults. Nothing else may use the Runtime meanwhile.
 func (rt *Runtime) Close() error {
+	if err := rt.checkCallback("close of the runtime"); err != nil {
+		return err
+	}
 	rt.mu.Lock()
 	if rt.closed {
 		rt.mu.Unlock()
@@ -231,7 +241,7 @@ func (rt *Runtime) Close() error {
 	}
 	errs = append(errs, rt.closeModules())
 	// No queue is left that could ask for a service.
-	errs = append(errs, rt.services.close())
+	errs = append(errs, rt.services.close(rt))
 	rt.mu.Lock()
 	buffers := slices.Collect(maps.Keys(rt.buffers))
 	clear(rt.buffers)

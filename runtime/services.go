@@ -7,17 +7,14 @@ import (
 	"maps"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"gfxrt/runtime/device"
+	"gfxrt/services/heap"
 	"gfxrt/services/hostcall"
 	"gfxrt/services/kernarg"
 )
-
-// heapBytes is the size of the device heap's header. All versions of AMD's
-// device library fit in it and start from zeros (ockl dm.cl): the device then
-// asks the host for every slab, through hostcall.
-const heapBytes = 128 << 10
 
 // hostcallPoll is how often the listener looks at the buffer by itself. The
 // doorbell wakes it sooner; polling makes up for a ring that went missing.
@@ -26,10 +23,12 @@ const hostcallPoll = 2 * time.Millisecond
 // services is what kernels ask of the host. A service starts when a module is
 // loaded that may ask for it, and lives as long as the Runtime.
 type services struct {
-	mu     sync.Mutex
-	heap   region
-	call   *hostcallService
-	devmem devmem
+	mu        sync.Mutex
+	heap      *deviceHeap // nil until a kernel may ask for it
+	pool      *heap.Pool  // nil until there is a heap or hostcall
+	call      *hostcallService
+	functions hostFunctions
+	listener  atomic.Pointer[hostcall.Listener] // call's
 }
 
 // startServices starts what the kernels of a module ask for and gives each
@@ -39,12 +38,15 @@ func (rt *Runtime) startServices(kernels []*Kernel) error {
 	s := &rt.services
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	if s.pool == nil {
+		s.pool = rt.newPool()
+	}
 	for _, k := range kernels {
 		if k.layout.Needs(kernarg.Heap) {
 			if err := s.startHeap(rt); err != nil {
 				return fmt.Errorf("kernel %s: device heap: %w", k.Name(), err)
 			}
-			k.slots[kernarg.Heap] = s.heap.addr
+			k.slots[kernarg.Heap] = s.heap.header.addr
 		}
 		if k.layout.Needs(kernarg.HostcallBuffer) {
 			if err := s.startHostcall(rt); err != nil {
@@ -53,21 +55,6 @@ func (rt *Runtime) startServices(kernels []*Kernel) error {
 			k.slots[kernarg.HostcallBuffer] = s.call.buffer.addr
 		}
 	}
-	return nil
-}
-
-func (s *services) startHeap(rt *Runtime) error {
-	if s.heap.mem != nil {
-		return nil
-	}
-	heap, err := rt.allocAligned(heapBytes, codeAlign, DeviceLocal)
-	if err != nil {
-		return err
-	}
-	if err := rt.zero(heap.addr, heapBytes); err != nil {
-		return joinFree(err, heap.mem)
-	}
-	s.heap = heap
 	return nil
 }
 
@@ -110,10 +97,9 @@ func (s *services) startHostcall(rt *Runtime) error {
 	if err != nil {
 		return errors.Join(err, doorbell.Close(), buffer.mem.Free())
 	}
-	s.devmem.rt = rt
 	c := &hostcallService{buffer: buffer, doorbell: doorbell}
 	c.listener = hostcall.Listen(protocol, &hostcall.Server{
-		Stdout: rt.opts.stdout, Stderr: rt.opts.stderr, Devmem: &s.devmem, Failed: rt.serviceFailed,
+		Stdout: rt.opts.stdout, Stderr: rt.opts.stderr, Devmem: s.pool, Function: s.functions.find, Failed: rt.serviceFailed,
 	}, hostcallPoll)
 	ctx, cancel := context.WithCancel(context.Background())
 	c.stop = cancel
@@ -129,6 +115,7 @@ func (s *services) startHostcall(rt *Runtime) error {
 		}
 	})
 	s.call = c
+	s.listener.Store(c.listener)
 	return nil
 }
 
@@ -169,17 +156,21 @@ func (rt *Runtime) serviceFailed(err error) {
 }
 
 // close ends all services. No queue exists any more.
-func (s *services) close() error {
+func (s *services) close(rt *Runtime) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	var errs []error
 	if s.call != nil {
 		errs = append(errs, s.call.close())
 	}
-	if s.heap.mem != nil {
-		errs = append(errs, s.heap.mem.Free())
+	errs = append(errs, s.checkHeap(rt))
+	if s.heap != nil {
+		errs = append(errs, s.heap.close())
 	}
-	return errors.Join(append(errs, s.devmem.close())...)
+	if s.pool != nil {
+		errs = append(errs, s.pool.Close())
+	}
+	return errors.Join(errs...)
 }
 
 // drainServices brings out what kernels printed before they stopped.
@@ -191,61 +182,4 @@ func (rt *Runtime) drainServices() {
 	if c != nil {
 		_ = c.listener.Drain() // serviceFailed is told of a failure
 	}
-}
-
-// devmem gives device code the memory its malloc asks the host for, and frees
-// at the end what device code did not.
-type devmem struct {
-	rt     *Runtime
-	mu     sync.Mutex
-	blocks map[uint64]region
-}
-
-// Alignments that device code relies on: its free tells a slab, which is
-// 2 MiB, from a large block by the low bits of the address.
-const (
-	slabBytes  = 2 << 20
-	blockAlign = 4 << 10
-)
-
-// Alloc implements hostcall.Devmem.
-func (d *devmem) Alloc(size uint64) (uint64, error) {
-	align := uint64(blockAlign)
-	if size >= slabBytes {
-		align = slabBytes
-	}
-	r, err := d.rt.allocAligned(size, align, DeviceLocal)
-	if err != nil {
-		return 0, err
-	}
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	if d.blocks == nil {
-		d.blocks = map[uint64]region{}
-	}
-	d.blocks[r.addr] = r
-	return r.addr, nil
-}
-
-// Free implements hostcall.Devmem.
-func (d *devmem) Free(addr uint64) error {
-	d.mu.Lock()
-	r, ok := d.blocks[addr]
-	delete(d.blocks, addr)
-	d.mu.Unlock()
-	if !ok {
-		return fmt.Errorf("no block at %#x: %w", addr, ErrInvalidArgument)
-	}
-	return r.mem.Free()
-}
-
-func (d *devmem) close() error {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	var errs []error
-	for _, r := range d.blocks {
-		errs = append(errs, r.mem.Free())
-	}
-	d.blocks = nil
-	return errors.Join(errs...)
 }

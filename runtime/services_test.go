@@ -174,10 +174,19 @@ func TestHostcall(t *testing.T) {
 		if r := w.call(1, 0x1234); int64(r) != -1 { // no such function
 			t.Errorf("unknown function returned %#x", r)
 		}
-		// The heap is 128 KiB of zeros that the device may write.
+		// The heap is 128 KiB that the device may write: zeros, and the range
+		// of the slabs there are, as __ockl_dm_init_v1 stores it.
 		heap := binary.LittleEndian.Uint64(d.read(t, p.KernargAddress+hostcallOffset+16, 8))
-		if b := d.read(t, heap, 128<<10); slices.ContainsFunc(b, func(c byte) bool { return c != 0 }) {
-			t.Error("the heap's header is not zero")
+		header := d.read(t, heap, 128<<10)
+		word := func(off int) uint64 { return binary.LittleEndian.Uint64(header[off:]) }
+		if first := word(108560); first == 0 || first%(2<<20) != 0 || word(108544) != first || word(108552) != first+8<<20 {
+			t.Errorf("initial slabs: next %#x, end %#x, first %#x", word(108544), word(108552), first)
+		} else if _, err := d.at(first, 8<<20); err != nil {
+			t.Error(err)
+		}
+		clear(header[108544:108568])
+		if slices.ContainsFunc(header, func(c byte) bool { return c != 0 }) {
+			t.Error("the heap's header is not zero otherwise")
 		}
 	}
 	var told []error
@@ -189,7 +198,7 @@ func TestHostcall(t *testing.T) {
 	if err := l.Wait(soon(t)); err != nil {
 		t.Fatal(err)
 	}
-	if len(told) != 3 || !errors.Is(told[0], runtime.ErrInvalidArgument) || !errors.Is(told[1], runtime.ErrOutOfMemory) || !errors.Is(told[2], hostcall.ErrRequest) {
+	if len(told) != 3 || !errors.Is(told[0], runtime.ErrForeignFree) || !errors.Is(told[1], runtime.ErrOutOfMemory) || !errors.Is(told[2], hostcall.ErrRequest) {
 		t.Errorf("diagnostics %v", told)
 	}
 	if errs.String() != "" {

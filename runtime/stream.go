@@ -142,6 +142,9 @@ func (s *Stream) fail(err error) {
 		s.err = err
 	}
 	s.retireLocked()
+	if s.tail != s.head {
+		s.rt.unsettled.Store(true)
+	}
 	for seq := s.tail; seq != s.head; seq++ {
 		if sig := s.slot(seq).done.signal; sig.Load() >= 1 {
 			sig.Store(abandoned)
@@ -267,6 +270,10 @@ func (s *Stream) waitSignal(ctx context.Context, seq uint64) error {
 		defer s.mu.Unlock()
 		return s.errLocked()
 	}
+	if err := s.rt.checkCallback("wait"); err != nil {
+		s.mu.Unlock()
+		return err
+	}
 	c := s.slot(seq).done
 	c.waiters++
 	s.waiters.Add(1)
@@ -306,6 +313,9 @@ func (s *Stream) errLocked() error {
 // Close stops the queue, abandoning what still runs, and frees what the stream
 // holds. Waits for abandoned launches then return ErrClosed.
 func (s *Stream) Close() error {
+	if err := s.rt.checkCallback("close of a stream"); err != nil {
+		return err
+	}
 	s.rt.mu.Lock()
 	delete(s.rt.streams, s)
 	s.rt.mu.Unlock()

@@ -181,9 +181,11 @@ func TestServices(t *testing.T) {
 	var report Report
 	s := &Server{
 		Stderr: &errs, Devmem: h,
-		Functions: map[uint64]Function{
-			0x77: func(in *[7]uint64) ([2]uint64, error) { return [2]uint64{in[0] + in[6], in[1]}, nil },
-			0x78: func(in *[7]uint64) ([2]uint64, error) { return [2]uint64{}, errors.New("no luck") },
+		Function: func(id uint64) Function {
+			return map[uint64]Function{
+				0x77: func(in *[7]uint64) ([2]uint64, error) { return [2]uint64{in[0] + in[6], in[1]}, nil },
+				0x78: func(in *[7]uint64) ([2]uint64, error) { return [2]uint64{}, errors.New("no luck") },
+			}[id]
 		},
 		Sanitizer: func(r *Report) { report = *r },
 		Failed:    func(err error) { failures = append(failures, err.Error()) },

@@ -2,6 +2,7 @@ package hostcall
 
 import (
 	"sync"
+	"sync/atomic"
 	"time"
 )
 
@@ -20,6 +21,8 @@ type Listener struct {
 	mu     sync.Mutex // held while the buffer is serviced
 	err    error
 	closed bool
+
+	serving atomic.Uint64 // the goroutine that services now, see Goroutine
 
 	kick    chan struct{}
 	stop    chan struct{}
@@ -44,6 +47,7 @@ func Listen(b Buffer, server *Server, interval time.Duration) *Listener {
 
 func (l *Listener) run(interval time.Duration) {
 	defer close(l.stopped)
+	self := Goroutine()
 	tick := time.NewTicker(max(interval, time.Microsecond))
 	defer tick.Stop()
 	for {
@@ -54,7 +58,7 @@ func (l *Listener) run(interval time.Duration) {
 		case <-tick.C:
 		}
 		for {
-			served, err := l.service()
+			served, err := l.service(self)
 			if err != nil {
 				return
 			}
@@ -74,9 +78,12 @@ func (l *Listener) stopping() bool {
 	}
 }
 
-func (l *Listener) service() (int, error) {
+// service answers what is ready, on goroutine self.
+func (l *Listener) service(self uint64) (int, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
+	l.serving.Store(self)
+	defer l.serving.Store(0)
 	if l.err != nil || l.closed {
 		return 0, l.err
 	}
@@ -88,6 +95,13 @@ func (l *Listener) service() (int, error) {
 		}
 	}
 	return served, err
+}
+
+// Serving reports whether the caller was called, however indirectly, by this
+// listener: from a Function, or a writer. It would then wait for itself.
+func (l *Listener) Serving() bool {
+	g := l.serving.Load()
+	return g != 0 && g == Goroutine()
 }
 
 // Kick makes the listener look at the buffer now. It does not wait, and is
@@ -102,7 +116,7 @@ func (l *Listener) Kick() {
 // Drain services what is ready before it returns: call it before reporting
 // that a queue has failed, so that the device's last words come first.
 func (l *Listener) Drain() error {
-	_, err := l.service()
+	_, err := l.service(Goroutine())
 	return err
 }
 
@@ -120,7 +134,7 @@ func (l *Listener) Close() error {
 	l.once.Do(func() {
 		close(l.stop)
 		<-l.stopped
-		l.service()
+		l.service(Goroutine())
 		l.mu.Lock()
 		l.closed = true // the memory may go away: Drain must not touch it
 		l.mu.Unlock()

@@ -51,8 +51,10 @@ type Report struct {
 // between servers and must then be safe for concurrent use.
 type Server struct {
 	Stdout, Stderr io.Writer
-	Functions      map[uint64]Function // by the number that device code passes
-	Devmem         Devmem
+	// Function finds a function by the number that device code passes, nil
+	// when there is none.
+	Function func(id uint64) Function
+	Devmem   Devmem
 	// Sanitizer is told of reports besides their text on Stderr.
 	Sanitizer func(*Report)
 	// Failed is told of requests that could not be served (ErrRequest and
@@ -102,7 +104,10 @@ func (s *Server) serve(service Service, p *packet) {
 func (s *Server) call(lane int, slot *[laneWords]uint64) {
 	id, in := slot[0], [7]uint64(slot[1:])
 	slot[0], slot[1] = failed, 0
-	f := s.Functions[id]
+	var f Function
+	if s.Function != nil {
+		f = s.Function(id)
+	}
 	if f == nil {
 		s.fail(lane, "function call", fmt.Errorf("function %#x is not registered: %w", id, ErrRequest))
 		return
