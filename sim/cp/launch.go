@@ -108,10 +108,6 @@ func (q *Queue) copyPacket(slot int, p *aql.Packet) uint64 {
 	return q.copies.Base + off
 }
 
-// Word 3 of the private segment buffer descriptor of gfx9: 32-bit elements of
-// 4 bytes, index stride 64, ADD_TID (abi.md C.5, ROCr).
-const scratchWord3 = 0x00EA4FAC
-
 // userSGPRs lays out the user SGPRs in their fixed order (abi.md C.1).
 func (q *Queue) userSGPRs(desc elf.Descriptor, d *aql.KernelDispatch, l *exec.Launch, index, packet uint64) error {
 	s := l.UserSGPRs[:0]
@@ -121,7 +117,7 @@ func (q *Queue) userSGPRs(desc elf.Descriptor, d *aql.KernelDispatch, l *exec.La
 		}
 	}
 	if desc.Properties&elf.PropPrivateSegmentBuffer != 0 {
-		s = append(s, uint32(mem.ScratchBase&0xffffffff), uint32(mem.ScratchBase>>32)|1<<31, 0xffffffff, scratchWord3)
+		s = append(s, uint32(mem.ScratchBase&0xffffffff), uint32(mem.ScratchBase>>32)|1<<31, 0xffffffff, exec.ScratchWord3)
 	}
 	put64(elf.PropDispatchPtr, packet)
 	put64(elf.PropQueuePtr, q.queueAddr)

@@ -248,6 +248,9 @@ func (w *Wave) bufferBytes(b *bufferAccess, index uint32, off uint64, buf []byte
 
 // runBuffer executes loads and stores without format conversion.
 func runBuffer(w *Wave, in *inst) {
+	if !w.reaches(in) || w.exec() == 0 || w.spillRows(in) {
+		return
+	}
 	var b bufferAccess
 	if !w.startBuffer(in, &b) {
 		return

@@ -203,7 +203,7 @@ func selected(sel uint8, f *bufferFormat, comp *[32]lane.Row, fill *lane.Row, on
 // putComponent writes component k of a typed load: a dword, or half of one.
 func (m *memOp) putComponent(d *lane.Row, k int, r *lane.Row, exec uint64) {
 	if !m.d16 {
-		copyRow(&lane.Rows(d, k+1)[k], r, exec)
+		lane.MergeRow(&lane.Rows(d, k+1)[k], r, exec)
 		return
 	}
 	h := memOp{half: lowHalf}

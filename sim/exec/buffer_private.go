@@ -4,8 +4,50 @@ import (
 	"math/bits"
 	"unsafe"
 
+	"gfxrt/sim/isa"
 	"gfxrt/sim/lane"
 )
+
+// ScratchWord3 is word 3 of the private segment buffer descriptor of gfx9:
+// 32-bit elements of 4 bytes, index stride 64, ADD_TID (abi.md C.5, ROCr).
+const ScratchWord3 = 0x00EA4FAC
+
+// spillRows is the shortest path to private memory, for what compilers emit to
+// spill registers: whole dwords at an offset that all lanes share, through the
+// unchanged descriptor of the private segment. It reports whether it did the
+// access.
+func (w *Wave) spillRows(in *inst) bool {
+	i, m := in.i, in.m
+	d := i.Src[1] & 0x7c
+	if w.S[d+3] != ScratchWord3 || w.S[d+1]>>16 != 1<<15 || m.format != 0 || m.bytes < swizzleElement || i.Flags&(isa.FlagIdxen|isa.FlagLDS|isa.FlagTFE) != 0 {
+		return false
+	}
+	exec := w.exec()
+	off := uint32(i.Offset)
+	if i.Flags&isa.FlagOffen != 0 {
+		v := w.row(i.Src[0])
+		if !uniform(v, exec) {
+			return false
+		}
+		off += v[bits.TrailingZeros64(exec)&63]
+	}
+	const rowBytes = uint64(unsafe.Sizeof(lane.Row{}))
+	n := uint64(m.words) * rowBytes
+	at := w.pair(d)&(1<<48-1) + uint64(w.s32(i.Src[2], 0)) + uint64(off/swizzleElement)*rowBytes - w.scratchVA
+	if off%swizzleElement != 0 || at >= uint64(len(w.scratch)) || n > uint64(len(w.scratch))-at {
+		return false
+	}
+	mem := unsafe.Slice((*lane.Row)(unsafe.Pointer(&w.scratch[at])), m.words)
+	rows := lane.Rows(w.row(i.Dst), m.words)
+	for k := range rows {
+		if m.kind == memStore {
+			lane.MergeRow(&mem[k], &rows[k], exec)
+		} else {
+			lane.MergeRow(&rows[k], &mem[k], exec)
+		}
+	}
+	return true
+}
 
 // threadRows is the fast path of private memory: when all lanes use the same
 // offset of a swizzled thread buffer, one dword of all lanes is one row in
@@ -47,9 +89,9 @@ func (w *Wave) threadRows(in *inst, b *bufferAccess) bool {
 	rows := lane.Rows(data, m.words)
 	for k := range rows {
 		if m.kind == memStore {
-			copyRow(&mem[k], &rows[k], exec)
+			lane.MergeRow(&mem[k], &rows[k], exec)
 		} else {
-			copyRow(&rows[k], &mem[k], exec)
+			lane.MergeRow(&rows[k], &mem[k], exec)
 		}
 	}
 	return true
@@ -92,18 +134,10 @@ func (w *Wave) threadDwords(in *inst, b *bufferAccess) bool {
 	return true
 }
 
-func copyRow(d, s *lane.Row, exec uint64) {
-	if exec == ^uint64(0) {
-		*d = *s
-		return
-	}
-	for x := exec; x != 0; x &= x - 1 {
-		l := bits.TrailingZeros64(x)
-		d[l] = s[l]
-	}
-}
-
 func uniform(r *lane.Row, exec uint64) bool {
+	if exec == allLanes {
+		return lane.Consecutive32(r, 0)
+	}
 	v := r[bits.TrailingZeros64(exec)]
 	for x := exec; x != 0; x &= x - 1 {
 		if r[bits.TrailingZeros64(x)] != v {

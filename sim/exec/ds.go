@@ -417,7 +417,7 @@ func dsCount(w *Wave, in *inst, sign int) {
 	}
 	var r lane.Row
 	lane.Splat(&r, old)
-	copyLanes(w.row(in.i.Dst), &r, exec)
+	lane.MergeRow(w.row(in.i.Dst), &r, exec)
 }
 
 func (w *Wave) addTID(in *inst, l int) uint32 {

@@ -294,19 +294,7 @@ func (w *Wave) store(in *inst, d *lane.Row, p *[3]*lane.Row, exec uint64) {
 	default:
 		dst, src := lane.Rows(d, typeRows(k.Dst)), lane.Rows(t, typeRows(k.Dst))
 		for r := range dst {
-			copyLanes(&dst[r], &src[r], exec)
-		}
-	}
-}
-
-func copyLanes(d, s *lane.Row, exec uint64) {
-	if exec == ^uint64(0) {
-		*d = *s
-		return
-	}
-	for l := range d {
-		if exec>>l&1 != 0 {
-			d[l] = s[l]
+			lane.MergeRow(&dst[r], &src[r], exec)
 		}
 	}
 }
