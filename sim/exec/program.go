@@ -25,6 +25,8 @@ const (
 	formVCmp                  // cmp(a, b) to a scalar pair
 	formVMask                 // fn(d, a, b) under a mask in a scalar pair
 	formVCarry                // fn with a carry mask out, perhaps one in
+	formVVCC                  // fn(d, a, b, c) that reads VCC implicitly
+	formVSigned               // fn(d, a, b, c) with abs or neg on sources
 	formVPacked               // fn that applies its own selectors
 	formVFull                 // any VALU instruction with modifiers
 )

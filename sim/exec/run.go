@@ -81,6 +81,11 @@ loop:
 			fn(d, w.rows(&in.src[0]), w.rows(&in.src[1]), nil, w.exec(), &w.env)
 		case formVCarry:
 			w.carry(in, fn, d)
+		case formVVCC:
+			w.env.CarryIn = w.vcc()
+			fn(d, w.rows(&in.src[0]), w.rows(&in.src[1]), w.rows(&in.src[2]), w.exec(), &w.env)
+		case formVSigned:
+			w.signed(in, fn, d)
 		case formVPacked:
 			e, sel := &w.env, &in.sel
 			e.OpSel, e.OpSelHi, e.NegLo, e.NegHi, e.Abs, e.Clamp = sel.opSel, sel.opSelHi, sel.negLo, sel.negHi, sel.abs, sel.clamp
@@ -100,6 +105,25 @@ loop:
 	}
 	w.executed += uint64(budget - left)
 	return budget - left
+}
+
+// signed executes an instruction with abs or neg on some sources.
+func (w *Wave) signed(in *inst, fn lane.Fn, d *lane.Row) {
+	var p [3]*lane.Row
+	neg, abs := in.sel.negLo, in.sel.abs
+	for j := range p {
+		s := &in.src[j]
+		p[j] = w.rows(s)
+		if (neg|abs)>>j&1 != 0 {
+			t := &w.tmp.src[j][0]
+			lane.ApplyNegAbs(t, p[j], s.typ, neg>>j&1 != 0, abs>>j&1 != 0)
+			p[j] = t
+		}
+	}
+	if in.k.DstIsSrc {
+		p[2] = d
+	}
+	fn(d, p[0], p[1], p[2], w.exec(), &w.env)
 }
 
 // carry executes an instruction that writes a carry mask, and may read one.

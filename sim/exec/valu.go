@@ -83,6 +83,17 @@ func (c *codeCache) compileVALU(in *inst) form {
 	return in.vectorForm(plain)
 }
 
+// onlySigns reports an unpacked instruction whose only modifiers are abs and
+// neg, on sources that exist.
+func (in *inst) onlySigns() bool {
+	k, i := in.k, in.i
+	if k.Packed || k.Matrix || k.Cmp != nil || k.CarryIn || k.CarryOut || in.merged || i.OpSel != 0 || i.Flags&isa.FlagClamp != 0 ||
+		i.Enc == isa.EncSDWA || i.Enc == isa.EncDPP || i.Neg|i.Abs == 0 {
+		return false
+	}
+	return (i.Neg|i.Abs)>>in.nsrc == 0
+}
+
 var errVectorMask = errors.New("the mask operand is a vector register")
 
 // vectorForm is the form of an instruction whose sources are resolved.
@@ -92,6 +103,10 @@ func (in *inst) vectorForm(plain bool) form {
 	if k.Packed && !k.CarryIn && !k.CarryOut && !k.DstIsSrc && k.Cmp == nil && !in.merged && i.Enc == isa.EncVOP3P {
 		in.sel = selectors{i.OpSel, i.OpSelHi, i.Neg, i.NegHi, i.Abs, i.Flags&isa.FlagClamp != 0}
 		return formVPacked
+	}
+	if !plain && in.onlySigns() {
+		in.sel = selectors{negLo: i.Neg, abs: i.Abs}
+		return formVSigned
 	}
 	switch {
 	case !plain:
@@ -106,6 +121,9 @@ func (in *inst) vectorForm(plain bool) form {
 	case k.CarryIn:
 		if k.Src[2] == lane.Mask && maskPair {
 			return formVMask
+		}
+		if in.nsrc == 3 && !k.DstIsSrc { // v_div_fmas
+			return formVVCC
 		}
 	case k.DstIsSrc:
 		if in.nsrc == 2 {
