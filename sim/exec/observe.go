@@ -30,10 +30,11 @@ type TraceEvent struct {
 	Writes []RegWrite
 }
 
-// RegWrite is one register the instruction changed.
+// RegWrite is one register the instruction wrote: its destinations, and what
+// else changed.
 type RegWrite struct {
-	Name   string   // "v3", "s[4]", "vcc", "exec", "scc", "a0"
-	Lanes  uint64   // vector registers: lanes that changed; 0 for scalars
+	Name   string   // "v3", "s4", "vcc_lo", "exec_hi", "scc", "a0"
+	Lanes  uint64   // vector registers: lanes that were written; 0 for scalars
 	Values []uint32 // vector: 64 values; scalar: one or two dwords
 }
 
@@ -63,25 +64,39 @@ func (w *Wave) runObserved(budget int) int {
 		} else {
 			ev.Text = "not an instruction"
 		}
-		ev.Writes = w.changes(&snap)
+		ev.Writes = w.changes(&snap, ev.Exec)
 		o.Step(ev)
 	}
 	return done
 }
 
-// snapshot holds the registers an instruction may write.
+// snapshot holds the registers an instruction may write. The scalar
+// destinations are those from first on, of which there are words.
 type snapshot struct {
-	s    [isa.OperandInt]uint32
-	scc  uint32
-	rows []lane.Row
-	at   []isa.Operand
+	s            [isa.OperandInt]uint32
+	scc          uint32
+	rows         []lane.Row
+	at           []isa.Operand
+	first, words int
+}
+
+// writesDst reports whether the destination field of in is written: it names
+// the data of stores and the compared register of s_cmpk too.
+func (in *inst) writesDst() bool {
+	if m := in.m; m != nil && (m.kind == memStore || m.kind == memFromLDS || m.kind == memAtomic && !m.ret) {
+		return false
+	}
+	return !strings.HasPrefix(in.i.Op.String(), "s_cmpk_")
 }
 
 func (w *Wave) snapshot(in *inst) snapshot {
 	s := snapshot{scc: w.scc}
 	copy(s.s[:], w.S[:isa.OperandInt])
-	if in.i == nil || !in.fits(w) {
+	if in.i == nil || !in.fits(w) || !in.writesDst() {
 		return s
+	}
+	if o := in.i.Dst; o.IsScalar() {
+		s.first, s.words = int(o), max(int(in.i.DstWords), 1)
 	}
 	if o := in.i.Dst; o.IsVGPR() || o.IsAGPR() {
 		for k := range max(int(in.i.DstWords), 1) {
@@ -92,13 +107,14 @@ func (w *Wave) snapshot(in *inst) snapshot {
 	return s
 }
 
-// changes lists the registers that differ from the snapshot.
-func (w *Wave) changes(s *snapshot) []RegWrite {
+// changes lists the registers that were written since the snapshot, with the
+// lanes exec of vector destinations.
+func (w *Wave) changes(s *snapshot, exec uint64) []RegWrite {
 	var out []RegWrite
 	for k, o := range s.at {
 		r := w.row(o)
-		var m uint64
-		for l := range r {
+		m := exec
+		for l := range r { // v_writelane and matrix instructions ignore EXEC
 			if r[l] != s.rows[k][l] {
 				m |= 1 << l
 			}
@@ -112,7 +128,7 @@ func (w *Wave) changes(s *snapshot) []RegWrite {
 		}
 	}
 	for o := range s.s {
-		if w.S[o] != s.s[o] {
+		if w.S[o] != s.s[o] || o >= s.first && o < s.first+s.words {
 			out = append(out, RegWrite{Name: scalarName(isa.Operand(o)), Values: []uint32{w.S[o]}})
 		}
 	}
