@@ -288,7 +288,7 @@ func slotText(o string, i int) (text string, dst, sdst bool) {
 	kind, typ, _ := strings.Cut(kind, "/")
 	kind, not, _ := strings.Cut(kind, "!")
 	constant := map[string]string{"": "0", "32": "constant32", "64": "constant64", "f64": "constantF64", "i16": "constantI16", "f16": "constantF16", "bf16": "constantBF16"}[typ]
-	file, width := "fileAny", strings.TrimLeft(kind, "shavcoffm")
+	file, width := "fileAny", strings.TrimLeft(kind, "shavcofm")
 	switch {
 	case kind == "vcc2" || kind == "vcc1":
 		field, file = "vcc", "fileSGPR"
