@@ -116,6 +116,7 @@ func (d *Decoder) decode(code []byte, in *Inst) status {
 	in.Dst, in.SDst = OperandNone, OperandNone
 	in.Src = [4]Operand{OperandNone, OperandNone, OperandNone, OperandNone}
 	in.Scale = [2]Operand{OperandNone, OperandNone}
+	in.DstY, in.SrcY = OperandNone, [3]Operand{OperandNone, OperandNone, OperandNone}
 	if d.gen == 9 {
 		s.family()
 	} else {

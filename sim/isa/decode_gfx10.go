@@ -89,8 +89,14 @@ func (s *state) smem10() {
 	in, f := s.in, s.form
 	if f.dst.width > 0 {
 		s.setDst(s.notExec(s.sreg(s.bits(6, 7), f.dst.width)), f.dst.width)
-	} else if f.dst.field == fieldSdata { // s_atc_probe, s_prefetch: an immediate in the field
+	} else if in.Op == SAtcProbe || in.Op == SAtcProbeBuffer { // an immediate in the field
 		in.Imm = uint16(s.bits(6, 7))
+	} else if s.d.prefetch(in.Op) {
+		in.Imm = uint16(s.bits(6, 5))
+		if in.Op == SBufferPrefetchData && s.bit(55) { // a negative offset
+			s.fail()
+			return
+		}
 	}
 	switch s.d.gen {
 	case 10:
@@ -101,6 +107,8 @@ func (s *state) smem10() {
 		s.flagShown(14, FlagGLC)
 	default:
 		in.Scope, in.Th = uint8(s.shown(21, 2)), uint8(s.shown(23, 2))
+		s.flagShown(20, FlagNV)
+		s.flagShown(56, FlagScaleOffset)
 	}
 	if f.n == 0 {
 		return
@@ -118,6 +126,15 @@ func (s *state) smem10() {
 			}
 		}
 	}
+}
+
+// prefetch reports the scalar prefetches, whose SDATA field is an immediate length.
+func (d *Decoder) prefetch(op Op) bool {
+	switch op {
+	case SPrefetchInst, SPrefetchInstPcRel, SPrefetchData, SPrefetchDataPcRel, SBufferPrefetchData:
+		return true
+	}
+	return false
 }
 
 // flat10 decodes FLAT, GLOBAL and SCRATCH of gfx10 and gfx11.
@@ -239,9 +256,9 @@ func (s *state) flat12() {
 	in := s.in
 	in.Scope, in.Th = uint8(s.shown(50, 2)), uint8(s.shown(52, 3))
 	in.Offset = signed(s.w2>>8, 24)
+	s.flagShown(48, FlagScaleOffset)
 	s.flagShown(7, FlagNV)
-	if in.Seg == SegFlat && in.Offset < 0 && !s.d.gfx1250 {
-		s.fail()
+	if s.form.n == 0 && s.form.dst.width == 0 { // global_inv, global_wb
 		return
 	}
 	ret := in.Th&1 != 0
@@ -353,6 +370,6 @@ func (s *state) vbuffer() {
 		in.Flags |= FlagGLC
 	}
 	s.bufferOperands(s.bits(32, 8), s.w2&0xff)
-	s.setSrc(1, s.sreg(s.bits(41, 7), 4), 4)
+	s.setSrc(1, s.sreg(s.bits(41, 9), 4), 4)
 	s.setSrc(2, s.sreg(s.bits(0, 7), 1), 1)
 }

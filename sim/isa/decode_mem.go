@@ -96,6 +96,9 @@ func gws(op Op) bool { return op == DsGwsInit || op == DsGwsSemaBr || op == DsGw
 func twoOffsets(op Op) bool {
 	switch op {
 	case DsRead2B32, DsRead2B64, DsRead2st64B32, DsRead2st64B64, DsWrite2B32, DsWrite2B64, DsWrite2st64B32, DsWrite2st64B64,
+		DsLoad2addrB32, DsLoad2addrB64, DsLoad2addrStride64B32, DsLoad2addrStride64B64,
+		DsStore2addrB32, DsStore2addrB64, DsStore2addrStride64B32, DsStore2addrStride64B64,
+		DsStorexchg2addrRtnB32, DsStorexchg2addrRtnB64, DsStorexchg2addrStride64RtnB32, DsStorexchg2addrStride64RtnB64,
 		DsWrxchg2RtnB32, DsWrxchg2RtnB64, DsWrxchg2st64RtnB32, DsWrxchg2st64RtnB64:
 		return true
 	}

@@ -41,7 +41,11 @@ func (s *state) sopOperands(sdst, w uint32) {
 		if sl.field == fieldSrc1 {
 			code = w >> 8 & 0xff
 		}
-		if sl.width == 0 { // s_set_gpr_idx_on: an immediate in the source field
+		if sl.field == fieldLiteral {
+			s.setSrc(i, s.literal(), 1)
+			continue
+		}
+		if sl.width == 0 { // s_set_gpr_idx_on, s_sendmsg_rtn_*: an immediate in the source field
 			s.in.Imm = uint16(code)
 			continue
 		}

@@ -83,7 +83,7 @@ func TestDecodedFields(t *testing.T) {
 		if text := d.Format(&got, 0); text != tc.text {
 			t.Errorf("%x: got %q, want %q", code, text, tc.text)
 		}
-		tc.want.Scale = [2]Operand{none, none}
+		tc.want.Scale, tc.want.DstY, tc.want.SrcY = [2]Operand{none, none}, none, [3]Operand{none, none, none}
 		tc.want.Base, tc.want.Size, tc.want.opcode = tc.want.Enc, uint8(len(code)), got.opcode
 		if got != tc.want {
 			t.Errorf("%s:\ngot  %+v\nwant %+v", tc.text, got, tc.want)

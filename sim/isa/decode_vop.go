@@ -84,8 +84,14 @@ func (s *state) vopOperands(src0, src1, vdst uint32) {
 	if f.sdst.field == fieldVcc {
 		s.setSDst(OperandVCCLo, f.sdst.width)
 	}
+	if f.dst.file == fileLow && vdst > 127 {
+		s.fail()
+	}
 	for i, sl := range f.src[:f.n] {
 		var o Operand
+		if sl.file == fileLow && (sl.field == fieldSrc0 && src0 >= 256+128 || sl.field == fieldSrc1 && src1 > 127) {
+			s.fail()
+		}
 		switch sl.field {
 		case fieldSrc0:
 			if src0 >= 256 && sl.file.half() {
@@ -215,6 +221,23 @@ func (s *state) dppControl(kind, w uint32) {
 	}
 }
 
+// noHalves masks the op_sel bits of operands that a VOP3 operation on 16-bit halves
+// does not have.
+func (f *form) noHalves() uint32 {
+	half := f.dst.file.half()
+	used := uint32(1)<<f.n - 1
+	if half || f.dst.width > 0 && f.dst.file != fileSGPR {
+		used |= 8
+	}
+	for _, sl := range f.src[:f.n] {
+		half = half || sl.file.half()
+	}
+	if !half {
+		return 0
+	}
+	return 15 &^ used
+}
+
 func (s *state) vop3() {
 	t := s.d.t
 	kind, ok := s.vop3Start(EncVOP3, t.vop3, t.vop3DPP, t.vop3DPP8, s.bits(16, 10))
@@ -241,6 +264,10 @@ func (s *state) vop3() {
 		}
 		in.Abs = uint8(s.shown(8, 3))
 		in.OpSel = uint8(s.shown(11, 4))
+		if s.bits(11, 4)&f.noHalves() != 0 { // LLVM reads it as an operation on whole registers
+			s.fail()
+			return
+		}
 	}
 	s.vop3Sources(kind)
 	s.flagShown(15, FlagClamp)
@@ -294,8 +321,13 @@ func (s *state) vop3Sources(kind uint32) {
 			lo = 50
 		}
 		code := s.bits(lo, 9)
-		if lo == 32 && kind != 0 {
+		switch {
+		case kind == 0:
+		case lo == 32:
 			code = 256 + s.w2&0xff
+		case lo == 41 && code < 256 && s.d.gen == 11 && !s.d.gfx115: // before gfx11.5, a VGPR
+			s.fail()
+			return
 		}
 		if sl.file == fileSGPR && sl.width <= 2 && sl.typ == 0 && lo == 50 && code >= 128 { // a lane mask
 			s.fail()

@@ -34,4 +34,17 @@ var featuresOf = map[string]features{
 	"gfx1034": {gen: 10, gfx103: true, tables: "gfx1030"},
 	"gfx1035": {gen: 10, gfx103: true, tables: "gfx1030"},
 	"gfx1036": {gen: 10, gfx103: true, tables: "gfx1030"},
+
+	"gfx1100": {gen: 11},
+	"gfx1101": {gen: 11, tables: "gfx1100"},
+	"gfx1102": {gen: 11, tables: "gfx1100"},
+	"gfx1103": {gen: 11, tables: "gfx1100"},
+	"gfx1150": {gen: 11, gfx115: true},
+	"gfx1151": {gen: 11, gfx115: true, tables: "gfx1150"},
+	"gfx1152": {gen: 11, gfx115: true, tables: "gfx1150"},
+	"gfx1153": {gen: 11, gfx115: true, tables: "gfx1150"},
+
+	"gfx1200": {gen: 12},
+	"gfx1201": {gen: 12, tables: "gfx1200"},
+	"gfx1250": {gen: 12, gfx1250: true},
 }

@@ -37,6 +37,8 @@ func (d *Decoder) FormatTarget(in *Inst, pc uint64, sym func(addr uint64) string
 		p.flat()
 	case EncMUBUF, EncMTBUF:
 		p.buffer()
+	case EncVOPD:
+		p.vopd()
 	default:
 		p.vector()
 	}
@@ -209,7 +211,7 @@ func (p *printer) literal(typ constant) {
 	case constant64:
 		inline = v <= 64
 	case constantI16:
-		inline = int32(v) >= -16 && int32(v) <= 64
+		inline = int32(v) >= -16 && int32(v) <= 64 || p.d.gen >= 10 && p.in.Enc > EncSMEM && int16(v) >= -16 && int16(v) <= 64
 	case constantF16:
 		inline = int16(v) >= -16 && int16(v) <= 64 || slices.Contains(inlineHalf[:], uint16(v))
 	}
@@ -236,7 +238,11 @@ func (p *printer) sources() {
 	for i, sl := range p.form.src[:p.form.n] {
 		if sl.width == 0 {
 			p.sep()
-			p.gprIdx(p.in.Imm)
+			if p.in.Op == SSetGprIdxOn {
+				p.gprIdx(p.in.Imm)
+			} else {
+				p.sendmsg()
+			}
 			continue
 		}
 		p.operand(p.in.Src[i], p.in.SrcWords[i], sl.typ)

@@ -2,11 +2,15 @@ package isa
 
 func (p *printer) smem() {
 	in := p.in
-	if p.form.dst.field == fieldSdata && p.form.dst.width == 0 { // s_atc_probe
+	if in.Op == SAtcProbe || in.Op == SAtcProbeBuffer {
 		p.sep()
 		p.imm(in.Imm)
 	}
 	p.dsts()
+	if p.d.prefetch(in.Op) {
+		p.prefetch()
+		return
+	}
 	if in.Src[0] == OperandNone {
 		return
 	}
@@ -14,7 +18,7 @@ func (p *printer) smem() {
 	p.sep()
 	if in.Src[1] != OperandNone {
 		p.value(in.Src[1], 1, 0)
-		if in.Flags&FlagImm != 0 && (p.d.gen == 9 || in.Offset != 0) {
+		if in.Flags&FlagImm != 0 && (p.d.gen == 9 || p.d.gen == 12 || in.Offset != 0) {
 			p.str(" offset:")
 			p.signedHex(in.Offset)
 		}
@@ -24,6 +28,23 @@ func (p *printer) smem() {
 		p.signedHex(in.Offset)
 	}
 	p.coherence()
+}
+
+// prefetch prints base, offset, SGPR offset and length.
+func (p *printer) prefetch() {
+	in := p.in
+	if in.Src[0] != OperandNone {
+		p.operand(in.Src[0], in.SrcWords[0], 0)
+	}
+	p.sep()
+	p.signedHex(in.Offset)
+	soffset := in.Src[1]
+	if soffset == OperandNone {
+		soffset = OperandNull
+	}
+	p.operand(soffset, 1, 0)
+	p.sep()
+	p.int(int64(in.Imm))
 }
 
 func (p *printer) signedHex(v int32) {
@@ -82,6 +103,10 @@ func (p *printer) ds() {
 func (p *printer) flat() {
 	in := p.in
 	p.dsts()
+	if p.form.n == 0 && p.form.dst.width == 0 { // global_inv, global_wb
+		p.coherence()
+		return
+	}
 	if in.Flags&FlagVAddrOff != 0 {
 		p.sep()
 		p.str("off")

@@ -255,7 +255,7 @@ func (p *printer) sendmsg11() {
 	name := p.d.message11(p.in.Imm & 0xff)
 	if name == "" {
 		if p.in.Imm > 0xff {
-			p.imm(p.in.Imm)
+			p.int(int64(p.in.Imm))
 			return
 		}
 		p.str("sendmsg(")

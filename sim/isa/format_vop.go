@@ -1,5 +1,7 @@
 package isa
 
+import "strings"
+
 // vector prints the vector ALU encodings.
 func (p *printer) vector() {
 	in := p.in
@@ -80,18 +82,47 @@ func (p *printer) bitList(name string, v uint8, n int) {
 	p.str("]")
 }
 
+// byteSelects reports the FP8 conversions whose op_sel chooses a byte on gfx12.
+func byteSelects(op Op) bool {
+	switch op {
+	case VCvtF32Fp8, VCvtF32Bf8, VCvtSrFp8F32, VCvtSrBf8F32:
+		return true
+	}
+	return false
+}
+
+// byteSel prints the byte of the source, or that of the destination.
+func (p *printer) byteSel() {
+	v := p.in.OpSel
+	if p.in.Op == VCvtSrFp8F32 || p.in.Op == VCvtSrBf8F32 {
+		v >>= 2
+	} else {
+		v = v>>1&1 | v&1<<1
+	}
+	p.offset(" byte_sel:", int32(v&3))
+}
+
 // opSel prints VOP3 op_sel: one bit a source and one for the destination.
 func (p *printer) opSel() {
-	if p.in.OpSel == 0 {
+	if byteSelects(p.in.Op) && p.d.gen == 12 {
+		p.byteSel()
+		return
+	}
+	if p.in.OpSel == 0 || p.in.Op == VCndmaskB16 {
 		return
 	}
 	n := int(p.form.n)
 	switch p.in.Op {
+	case VFmacF16: // the destination is the third source
+		n = 3
 	case VCvtSrFp8F32, VCvtSrBf8F32, VCvtScalef32PkFp4F32, VCvtScalef32PkFp4F16, VCvtScalef32PkFp4Bf16:
 		n = 3 // the destination, whose byte OpSel chooses, counts as a source
 	}
 	v := p.in.OpSel&(1<<n-1) | p.in.OpSel>>3<<n
-	p.bitList(" op_sel:[", v, n+1)
+	if p.in.Dst != OperandNone && (p.in.Enc != EncDPP || !p.in.Dst.IsScalar()) {
+		n++
+	}
+	p.bitList(" op_sel:[", v, n)
 }
 
 // matrix prints the modifiers of MFMA and SMFMAC.
@@ -114,11 +145,16 @@ func (p *printer) matrix() {
 	}
 }
 
+// swmmac reports the sparse WMMA operations.
+func swmmac(op Op) bool { return strings.HasPrefix(op.String(), "v_swmmac_") }
+
 // packed prints the modifiers of VOP3P.
 func (p *printer) packed() {
 	in, n := p.in, int(p.form.n)
 	all := uint8(1)<<n - 1
-	if in.OpSel&all != 0 {
+	if swmmac(in.Op) {
+		p.offset(" index_key:", int32(in.OpSel&3))
+	} else if in.OpSel&all != 0 {
 		p.bitList(" op_sel:[", in.OpSel, n)
 	}
 	def := all

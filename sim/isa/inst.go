@@ -85,6 +85,7 @@ const (
 	EncMIMG
 	EncEXP
 	EncVINTRP
+	EncVOPD // gfx11 and later, wave32: two operations in one instruction
 )
 
 // Seg is the segment of a FLAT-encoded instruction.
@@ -103,24 +104,25 @@ type Flags uint32
 // Flag bits, named after the assembler's modifiers. On gfx940 and later GLC,
 // SLC and the MUBUF/FLAT SCC bit are spelled sc0, nt and sc1.
 const (
-	FlagClamp     Flags = 1 << iota
-	FlagGLC             // glc, or sc0
-	FlagSLC             // slc, or nt
-	FlagSCC             // scc, or sc1
-	FlagDLC             // gfx10 and later
-	FlagNV              // FLAT nv
-	FlagLDS             // FLAT/MUBUF: data goes to LDS
-	FlagGDS             // DS: global data share
-	FlagOffen           // MUBUF/MTBUF
-	FlagIdxen           // MUBUF/MTBUF
-	FlagTFE             // MUBUF/MTBUF
-	FlagSOE             // SMEM soffset_en
-	FlagImm             // SMEM imm (offset is immediate)
-	FlagSAddr           // FLAT: Src[2] holds the scalar address operand
-	FlagVAddrOff        // SCRATCH: no vaddr (saddr or "off" alone)
-	FlagBoundCtrl       // DPP bound_ctrl:1 (reads of invalid lanes give 0)
-	FlagFI              // DPP fetch inactive (gfx10 and later)
-	FlagAcc             // memory instruction whose data register is an AccVGPR (also in Dst/Src)
+	FlagClamp       Flags = 1 << iota
+	FlagGLC               // glc, or sc0
+	FlagSLC               // slc, or nt
+	FlagSCC               // scc, or sc1
+	FlagDLC               // gfx10 and later
+	FlagNV                // FLAT nv
+	FlagLDS               // FLAT/MUBUF: data goes to LDS
+	FlagGDS               // DS: global data share
+	FlagOffen             // MUBUF/MTBUF
+	FlagIdxen             // MUBUF/MTBUF
+	FlagTFE               // MUBUF/MTBUF
+	FlagSOE               // SMEM soffset_en
+	FlagImm               // SMEM imm (offset is immediate)
+	FlagSAddr             // FLAT: Src[2] holds the scalar address operand
+	FlagVAddrOff          // SCRATCH: no vaddr (saddr or "off" alone)
+	FlagBoundCtrl         // DPP bound_ctrl:1 (reads of invalid lanes give 0)
+	FlagFI                // DPP fetch inactive (gfx10 and later)
+	FlagScaleOffset       // gfx12: the address VGPR or SGPR offset counts data elements
+	FlagAcc               // memory instruction whose data register is an AccVGPR (also in Dst/Src)
 )
 
 // SDWA holds the fields of the SDWA dword. Selectors are 0..3 BYTE_0..3,
@@ -198,6 +200,13 @@ type Inst struct {
 	// and the high bit of the number of the byte taken from Scale[i].
 	Scale                    [2]Operand
 	ScaleOpSel, ScaleOpSelHi uint8
+
+	// OpY is the second operation of EncVOPD, or OpInvalid; the first is Op with Dst and
+	// Src. Both read their sources before either writes. They share Literal.
+	// DstY and SrcY are one dword each, but for VOPD3's double operations.
+	OpY  Op
+	DstY Operand
+	SrcY [3]Operand
 
 	SDWA SDWA
 	DPP  DPP

@@ -1782,20 +1782,28 @@ const (
 	VDot8U32U4
 	VDot8cI32I4
 	VDualAddF32
+	VDualAddNcU32
+	VDualAndB32
+	VDualAshrrevI32
 	VDualCndmaskB32
 	VDualDot2accF32Bf16
 	VDualDot2accF32F16
 	VDualFmaakF32
 	VDualFmacF32
 	VDualFmamkF32
+	VDualLshlrevB32
+	VDualLshrrevB32
 	VDualMaxF32
+	VDualMaxI32
 	VDualMaxNumF32
 	VDualMinF32
+	VDualMinI32
 	VDualMinNumF32
 	VDualMovB32
 	VDualMulDx9ZeroF32
 	VDualMulF32
 	VDualSubF32
+	VDualSubNcU32
 	VDualSubrevF32
 	VExpBf16
 	VExpF16
@@ -4088,20 +4096,28 @@ var opNames = [NumOps]string{
 	VDot8U32U4:                     "v_dot8_u32_u4",
 	VDot8cI32I4:                    "v_dot8c_i32_i4",
 	VDualAddF32:                    "v_dual_add_f32",
+	VDualAddNcU32:                  "v_dual_add_nc_u32",
+	VDualAndB32:                    "v_dual_and_b32",
+	VDualAshrrevI32:                "v_dual_ashrrev_i32",
 	VDualCndmaskB32:                "v_dual_cndmask_b32",
 	VDualDot2accF32Bf16:            "v_dual_dot2acc_f32_bf16",
 	VDualDot2accF32F16:             "v_dual_dot2acc_f32_f16",
 	VDualFmaakF32:                  "v_dual_fmaak_f32",
 	VDualFmacF32:                   "v_dual_fmac_f32",
 	VDualFmamkF32:                  "v_dual_fmamk_f32",
+	VDualLshlrevB32:                "v_dual_lshlrev_b32",
+	VDualLshrrevB32:                "v_dual_lshrrev_b32",
 	VDualMaxF32:                    "v_dual_max_f32",
+	VDualMaxI32:                    "v_dual_max_i32",
 	VDualMaxNumF32:                 "v_dual_max_num_f32",
 	VDualMinF32:                    "v_dual_min_f32",
+	VDualMinI32:                    "v_dual_min_i32",
 	VDualMinNumF32:                 "v_dual_min_num_f32",
 	VDualMovB32:                    "v_dual_mov_b32",
 	VDualMulDx9ZeroF32:             "v_dual_mul_dx9_zero_f32",
 	VDualMulF32:                    "v_dual_mul_f32",
 	VDualSubF32:                    "v_dual_sub_f32",
+	VDualSubNcU32:                  "v_dual_sub_nc_u32",
 	VDualSubrevF32:                 "v_dual_subrev_f32",
 	VExpBf16:                       "v_exp_bf16",
 	VExpF16:                        "v_exp_f16",

@@ -35,6 +35,8 @@ func alignedSGPR(code, first, end uint32, width uint8) (Operand, bool) {
 	switch {
 	case width == 2:
 		code = first + (code-first)&^1
+	case width == 3 && first > 0: // LLVM has no such tuples of TTMPs
+		return OperandNone, false
 	case width > 2:
 		code = first + (code-first)&^3
 	}
@@ -90,6 +92,7 @@ func (s *state) src(code uint32, sl slot) Operand {
 		return s.agpr(code-256, sl.width)
 	case code >= 256 && sl.file != fileSGPR:
 		return s.vgpr(code-256, sl.width)
+	case sl.file == fileVGPRInline && (code < 128 || code > 248):
 	case code < 256 && sl.file != fileVGPR && sl.file != fileAGPR && sl.file != fileVGPRHalf:
 		return s.scalarSrc(code, sl.width, sl.typ)
 	}
@@ -101,7 +104,7 @@ func (s *state) src(code uint32, sl slot) Operand {
 // later of gfx9, start at an even register: llvm-mc prints such an operand with the
 // remark "Invalid register" and the assembler refuses it.
 func (s *state) vgpr(code uint32, width uint8) Operand {
-	if code+uint32(width) > 256 || width > 1 && code&1 != 0 && s.d.gfx90a {
+	if code+uint32(width) > 256 || width > 1 && code&1 != 0 && (s.d.gfx90a || s.d.gfx1250) {
 		s.fail()
 		return OperandNone
 	}

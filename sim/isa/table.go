@@ -34,8 +34,10 @@ const (
 	fileSGPR
 	fileVGPR
 	fileAGPR
-	fileHalf     // any, with a half of each VGPR
-	fileVGPRHalf // a half of a VGPR
+	fileHalf       // any, with a half of each VGPR
+	fileLow        // any, but of VGPRs only v0..v127
+	fileVGPRHalf   // a half of a VGPR
+	fileVGPRInline // VGPR or inline constant
 )
 
 func (f file) half() bool { return f == fileHalf || f == fileVGPRHalf }
@@ -105,6 +107,7 @@ type tables struct {
 	vop1DPP8, vop2DPP8, vopcDPP8       []entry
 	vop3DPP, vop3DPP8                  []entry
 	vop3pDPP, vop3pDPP8                []entry
+	vopdX, vopdY                       []entry
 	ds, gds, flat, global, scratch     []entry
 	mubuf, mtbuf, mimg, vintrp         []entry
 }
@@ -157,7 +160,7 @@ func (d *Decoder) tableOf(in *Inst) []entry {
 		}
 	}
 	byEnc := [...][]entry{EncSOP2: t.sop2, EncSOPK: t.sopk, EncSOP1: t.sop1, EncSOPC: t.sopc, EncSOPP: t.sopp, EncSMEM: t.smem,
-		EncVOP1: t.vop1, EncVOP2: t.vop2, EncVOPC: t.vopc, EncVOP3: t.vop3, EncVOP3P: t.vop3p, EncMUBUF: t.mubuf, EncMTBUF: t.mtbuf, EncMIMG: t.mimg}
+		EncVOP1: t.vop1, EncVOP2: t.vop2, EncVOPC: t.vopc, EncVOP3: t.vop3, EncVOP3P: t.vop3p, EncMUBUF: t.mubuf, EncMTBUF: t.mtbuf, EncMIMG: t.mimg, EncVOPD: t.vopdX}
 	if int(in.Enc) >= len(byEnc) {
 		return nil
 	}

@@ -28,6 +28,9 @@ func main() {
 		for sc.Scan() {
 			col := strings.Split(sc.Text(), "\t")
 			names[base(col[2])] = true
+			if _, y, ok := strings.Cut(col[5], ":: "); ok { // VOPD
+				names[strings.Fields(y)[0]] = true
+			}
 		}
 	}
 	sorted := make([]string, 0, len(names))

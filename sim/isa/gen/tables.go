@@ -86,7 +86,7 @@ func tableOf(gen int, family, variant string, opcode int) string {
 	}
 	name := map[string]string{"SOP2": "sop2", "SOPK": "sopk", "SOP1": "sop1", "SOPC": "sopc", "SOPP": "sopp", "SMEM": "smem",
 		"VOP1": "vop1", "VOP2": "vop2", "VOPC": "vopc", "VOP3": "vop3", "VOP3P": "vop3p", "DS": "ds", "DS_GDS": "gds",
-		"FLAT": "flat", "GLOBAL": "global", "SCRATCH": "scratch", "MUBUF": "mubuf", "MTBUF": "mtbuf", "MIMG": "mimg", "VINTRP": "vintrp", "VBUFFER": "mubuf"}[family]
+		"FLAT": "flat", "GLOBAL": "global", "SCRATCH": "scratch", "MUBUF": "mubuf", "MTBUF": "mtbuf", "MIMG": "mimg", "VINTRP": "vintrp", "VBUFFER": "mubuf", "VOPD_X": "vopdX", "VOPD_Y": "vopdY"}[family]
 	if name == "" {
 		return ""
 	}
@@ -108,7 +108,7 @@ func writeTarget(target, path string, forms *formSet) {
 	}
 	gen := genOf(target)
 	rows := map[string]map[int]string{}
-	types := map[string]string{} // of a plain encoding's first source
+	types := map[string][3]string{} // of a plain encoding's sources
 	for line := range strings.Lines(string(data)) {
 		col := strings.Split(strings.TrimSuffix(line, "\n"), "\t")
 		opcode, err := strconv.Atoi(col[1])
@@ -119,11 +119,14 @@ func writeTarget(target, path string, forms *formSet) {
 		if table == "" {
 			continue
 		}
-		// SDWA takes the constants of the plain encoding.
-		if m := sourceType.FindStringSubmatch(col[7]); m != nil {
-			types[col[0]+col[1]] = m[1]
-		} else if typ := types[col[0]+col[1]]; typ != "" && col[2] == "sdwa" {
-			col[7] = sourceField.ReplaceAllString(col[7], "$0"+typ)
+		// SDWA takes the constants of the plain encoding, and the second and third
+		// source of VOP3 with DPP too.
+		key := col[0] + col[1]
+		if col[2] == "-" {
+			types[key] = sourceTypes(col[7])
+		}
+		for i := 7; i < len(col); i++ {
+			col[i] = withTypes(col, col[i], types[key])
 		}
 		if rows[table] == nil {
 			rows[table] = map[int]string{}
@@ -159,10 +162,30 @@ func writeTarget(target, path string, forms *formSet) {
 	save(target+"_gen.go", b.Bytes())
 }
 
-var (
-	sourceType  = regexp.MustCompile(`src0:v\d+(/\w+)`)
-	sourceField = regexp.MustCompile(`src[01]:v\d+`)
-)
+var sourceField = regexp.MustCompile(`(src([012]):[vhsl]\d+(?:![sv])?)(/\w+)?`)
+
+// sourceTypes finds the constant types of the sources, such as "/32".
+func sourceTypes(operands string) (types [3]string) {
+	for _, m := range sourceField.FindAllStringSubmatch(operands, -1) {
+		types[m[2][0]-'0'] = m[3]
+	}
+	return types
+}
+
+// withTypes adds the plain encoding's types to the operands of an SDWA or DPP row.
+func withTypes(col []string, operands string, types [3]string) string {
+	return sourceField.ReplaceAllStringFunc(operands, func(o string) string {
+		i := o[3] - '0'
+		switch {
+		case strings.Contains(o, "/"):
+		case col[2] == "sdwa":
+			o += types[0]
+		case strings.HasPrefix(col[2], "dpp") && strings.HasPrefix(col[0], "VOP3") && i > 0 && !strings.Contains(o, "!s"):
+			o += types[i]
+		}
+		return o
+	})
+}
 
 // genOf returns the ISA generation of a processor.
 func genOf(target string) int {
@@ -173,24 +196,27 @@ func genOf(target string) int {
 	return int(n>>12*10 + n>>8&15)
 }
 
-// onesOf finds the bits of the SADDR field that every encoding sets.
+// onesOf finds the bits of SADDR and op_sel_hi that every encoding sets.
 func onesOf(gen int, family, base, mask string) uint64 {
-	if family != "FLAT" && family != "GLOBAL" || gen < 10 {
+	if family != "FLAT" && family != "GLOBAL" && family != "VOP3P" || gen < 10 {
 		return 0
 	}
 	code, err := hex.DecodeString(base)
 	if err != nil {
 		log.Fatal(err)
 	}
-	m, err := strconv.ParseUint(mask, 16, 64)
+	m, err := strconv.ParseUint(mask[max(0, len(mask)-16):], 16, 64)
 	if err != nil {
 		log.Fatal(err)
 	}
-	saddr := uint64(0x7f << 48)
-	if gen >= 12 {
-		saddr = 0x7f
+	field := uint64(0x7f << 48)
+	switch {
+	case family == "VOP3P":
+		field = 1<<14 | 3<<59 // op_sel_hi
+	case gen >= 12:
+		field = 0x7f
 	}
-	return binary.LittleEndian.Uint64(code) & saddr &^ m
+	return binary.LittleEndian.Uint64(code) & field &^ m
 }
 
 // laneMask matches the VOP3 operations whose third source is a lane mask.
@@ -199,6 +225,12 @@ var laneMask = regexp.MustCompile(`^v_(cndmask_b\d+|(add|sub|subrev)_co_ci_u32)_
 // formText turns the facts of a row into a form literal.
 func formText(gen int, col []string, operands, wave64 string) string {
 	mnemonic, mask, show := col[3], col[5], col[6]
+	if strings.HasPrefix(col[0], "VOPD_") {
+		if wave64 != "" {
+			return "{wave64: " + wave64 + "}"
+		}
+		return "{}"
+	}
 	suffix := "0"
 	for _, s := range []string{"E32", "E64", "SDWA", "DPP", "E64_DPP"} {
 		if strings.HasSuffix(mnemonic, "_"+strings.ToLower(s)) {
@@ -220,6 +252,9 @@ func formText(gen int, col []string, operands, wave64 string) string {
 	}
 	if strings.HasPrefix(mnemonic, "v_interp_") || strings.HasPrefix(mnemonic, "image_") {
 		return "{graphics: true}"
+	}
+	if strings.HasPrefix(mnemonic, "s_sendmsg_rtn_") { // the message has commas
+		operands = strings.Join(strings.Fields(operands)[:2], " ")
 	}
 	matrix := strings.HasPrefix(mnemonic, "v_mfma_") && mnemonic != "v_mfma_ld_scale_b32" || strings.HasPrefix(mnemonic, "v_smfmac_")
 	// A 64-bit third source of a 32-bit operation is a lane mask: the assembler
@@ -288,7 +323,7 @@ func slotText(o string, i int) (text string, dst, sdst bool) {
 	kind, typ, _ := strings.Cut(kind, "/")
 	kind, not, _ := strings.Cut(kind, "!")
 	constant := map[string]string{"": "0", "32": "constant32", "64": "constant64", "f64": "constantF64", "i16": "constantI16", "f16": "constantF16", "bf16": "constantBF16"}[typ]
-	file, width := "fileAny", strings.TrimLeft(kind, "shavcofm")
+	file, width := "fileAny", strings.TrimLeft(kind, "slhavcoffm")
 	switch {
 	case kind == "vcc2" || kind == "vcc1":
 		field, file = "vcc", "fileSGPR"
@@ -296,6 +331,8 @@ func slotText(o string, i int) (text string, dst, sdst bool) {
 		width = "1"
 	case strings.HasPrefix(kind, "s"):
 		file = "fileSGPR"
+	case strings.HasPrefix(kind, "l"):
+		file = "fileLow"
 	case strings.HasPrefix(kind, "h"):
 		file = "fileHalf"
 	case strings.HasPrefix(kind, "a"):
@@ -309,6 +346,8 @@ func slotText(o string, i int) (text string, dst, sdst bool) {
 	switch {
 	case not == "s" && file == "fileHalf":
 		file = "fileVGPRHalf"
+	case not == "s" && file == "fileAny" && typ != "" && field == "src2":
+		file = "fileVGPRInline"
 	case not == "s" && file == "fileAny":
 		file = "fileVGPR"
 	case not == "v":

@@ -38,6 +38,15 @@ type row struct {
 	ops  []string
 }
 
+// mnemonic is the row's; the second one for VOPD_Y.
+func (r *row) mnemonic() string {
+	text := r.text
+	if _, y, ok := strings.Cut(text, ":: "); ok && r.family == "VOPD_Y" {
+		text = y
+	}
+	return strings.Fields(text)[0]
+}
+
 func main() {
 	for _, target := range os.Args[1:] {
 		if err := probe(target); err != nil {
@@ -66,7 +75,7 @@ func probe(target string) error {
 	var b bytes.Buffer
 	for _, r := range rows {
 		fmt.Fprintf(&b, "%s\t%s\t%s\t%s\t%x\t%v\t%v\t%s", r.family, r.opcode, r.variant,
-			strings.Fields(r.text)[0], r.base, r.mask, r.show, strings.Join(r.ops, " "))
+			r.mnemonic(), r.base, r.mask, r.show, strings.Join(r.ops, " "))
 		if two {
 			ops, ok := wave64[r.family+r.opcode+r.variant]
 			switch {
@@ -98,6 +107,7 @@ func probeWave(target, features string) ([]*row, error) {
 	}
 	rows = findBases(mc, rows)
 	findOperands(mc, rows)
+	findLow(mc, rows)
 	findMasks(mc, rows)
 	findConstants(mc, rows)
 	return rows, mc.err
@@ -158,14 +168,16 @@ func findBases(mc *oracle, rows []*row) []*row {
 	for _, r := range rows {
 		ok := r.text != ""
 		switch r.variant {
-		case "sdwa", "dpp":
-			ok = ok && strings.HasSuffix(strings.Fields(r.text)[0], "_"+r.variant)
+		case "sdwa":
+			ok = ok && strings.Contains(r.text, " src0_sel:")
+		case "dpp":
+			ok = ok && strings.Contains(r.text, " row_mask:")
 		case "dpp8":
 			ok = ok && strings.Contains(r.text, " dpp8:")
 		}
 		if ok {
 			kept = append(kept, r)
-		} else if r.variant == "-" {
+		} else if r.variant == "-" && mc.features == "" {
 			log.Printf("%s %s: base not accepted", r.family, r.opcode)
 		}
 	}
@@ -174,6 +186,9 @@ func findBases(mc *oracle, rows []*row) []*row {
 
 func findMasks(mc *oracle, rows []*row) {
 	for _, r := range rows {
+		if strings.HasPrefix(r.family, "VOPD_") {
+			continue
+		}
 		operand := shifted(selectors(r.family, r.variant), 0)
 		if r.variant == "dpp" || r.variant == "dpp8" { // the last dword
 			operand = operand.or(shifted(0x1ffff, 8*len(r.base)-32))
@@ -223,6 +238,9 @@ func findMasks(mc *oracle, rows []*row) {
 
 func findOperands(mc *oracle, rows []*row) {
 	for _, r := range rows {
+		if strings.HasPrefix(r.family, "VOPD_") {
+			continue
+		}
 		base := operandsOf(r.text)
 		r.ops = make([]string, len(base))
 		for i, o := range base {
@@ -240,6 +258,33 @@ func findOperands(mc *oracle, rows []*row) {
 					}
 				}
 			})
+		}
+	}
+	mc.run()
+}
+
+// findLow marks with l the VGPRs of 16-bit operands that must be v0..v127.
+func findLow(mc *oracle, rows []*row) {
+	for _, r := range rows {
+		if r.family != "VOP1" && r.family != "VOP2" && r.family != "VOPC" || mc.gen < 11 {
+			continue
+		}
+		for i, o := range r.ops {
+			for _, f := range r.fields {
+				if o != f.name+":v1" {
+					continue
+				}
+				v := 160
+				if f.bits == 9 {
+					v += 256
+				}
+				r.ops[i] = f.name + ":l1"
+				mc.ask(wordOf(r.base).not(f.mask()).or(f.enc(v)).put(r.base), func(text string, size int) {
+					if size >= len(r.base) && !strings.Contains(text, "/*") {
+						r.ops[i] = f.name + ":v1"
+					}
+				})
+			}
 		}
 	}
 	mc.run()
@@ -293,7 +338,8 @@ func kindOf(o string) string {
 func findConstants(mc *oracle, rows []*row) {
 	for _, r := range rows {
 		for _, f := range r.fields {
-			if f.kind != 's' || f.bits < 8 || r.variant != "-" {
+			dpp := (r.variant == "dpp" || r.variant == "dpp8") && strings.HasPrefix(r.family, "VOP3") && f.name != "src0"
+			if f.kind != 's' || f.bits < 8 || r.variant != "-" && !dpp {
 				continue
 			}
 			at := -1
@@ -338,6 +384,9 @@ func findConstants(mc *oracle, rows []*row) {
 				}
 			})
 			mc.then(func() { r.ops[at] += typ })
+			if dpp {
+				continue
+			}
 			if len(r.base) == 4 || mc.gen >= 10 && strings.HasPrefix(r.family, "VOP3") {
 				mc.ask(append(v.or(f.enc(255)).put(r.base), 0x78, 0x56, 0x34, 0x12), func(text string, size int) {
 					if o := operandsOf(text); o[at] == "0x5678" && typ == "/32" {
