@@ -42,12 +42,12 @@ type Module struct {
 // Errors wrap elf.ErrInvalid, elf.ErrUnsupported, ErrIncompatible,
 // ErrUndefinedSymbol, ErrUnsupported, ErrOutOfMemory, or an init kernel's fault.
 func (rt *Runtime) LoadModule(ctx context.Context, data []byte) (*Module, error) {
+	if err := rt.checkCallback("load module"); err != nil {
+		return nil, err
+	}
 	obj, err := rt.openObject(data)
 	if err != nil {
 		return nil, fmt.Errorf("load module: %w", err)
-	}
-	if err := rt.checkCallback("load module"); err != nil {
-		return nil, err
 	}
 	rt.load.Lock()
 	defer rt.load.Unlock()

@@ -177,6 +177,9 @@ func (c *Classic) collect() error {
 		c.seen[i] = false
 	}
 	c.chain = c.chain[:0]
+	if atomic.LoadUint64(c.word64(offReadyStack)) == 0 {
+		return nil // a swap would take the line from the waves that push
+	}
 	for entry := atomic.SwapUint64(c.word64(offReadyStack), 0); entry != 0; {
 		index := entry & c.mask
 		if index >= c.packets {

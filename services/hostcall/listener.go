@@ -1,6 +1,7 @@
 package hostcall
 
 import (
+	"runtime"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -57,16 +58,34 @@ func (l *Listener) run(interval time.Duration) {
 		case <-l.kick:
 		case <-tick.C:
 		}
-		for {
-			served, err := l.service(self)
-			if err != nil {
-				return
-			}
-			if served == 0 || l.stopping() {
-				break
-			}
+		if l.serveBurst(self) != nil {
+			return
 		}
 	}
+}
+
+// linger is how long a listener keeps looking after it has served something:
+// waves that print or call a function tend to do it again at once, and to wake
+// up takes much longer than to look.
+const linger = 200 * time.Microsecond
+
+// serveBurst services until nothing has come for a while.
+func (l *Listener) serveBurst(self uint64) error {
+	var last time.Time
+	for !l.stopping() {
+		served, err := l.service(self)
+		switch {
+		case err != nil:
+			return err
+		case served > 0:
+			last = time.Now()
+		case last.IsZero() || time.Since(last) > linger:
+			return nil
+		default:
+			runtime.Gosched()
+		}
+	}
+	return nil
 }
 
 func (l *Listener) stopping() bool {

@@ -21,6 +21,7 @@ type grammar struct {
 	Inspect    inspectCmd    `cmd:"" help:"Print what a code object holds."`
 	Info       infoCmd       `cmd:"" help:"List devices."`
 	Bench      benchCmd      `cmd:"" help:"Measure committed kernels on the simulator of this machine."`
+	AbiCheck   abiCheckCmd   `cmd:"" help:"Compare the device heap with that of a device library."`
 	Version    versionCmd    `cmd:"" help:"Print how this program was built."`
 	Completion completionCmd `cmd:"" help:"Print a shell's completion script."`
 }
