@@ -150,8 +150,12 @@ func (rt *Runtime) serviceFailed(err error) {
 	}
 	rt.serviceErr = fmt.Errorf("stream is unusable: %w", err)
 	rt.mu.Unlock()
+	told := false
 	for _, s := range streams {
-		s.fail(rt.serviceErr)
+		told = s.fail(rt.serviceErr) || told
+	}
+	if !told { // nobody waits
+		rt.opts.diagnose(err)
 	}
 }
 

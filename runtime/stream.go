@@ -134,8 +134,8 @@ func (s *Stream) watch(q device.Queue) {
 }
 
 // fail records why the stream is unusable and wakes all waits. The first
-// reason stays.
-func (s *Stream) fail(err error) {
+// reason stays. It reports whether launches were outstanding.
+func (s *Stream) fail(err error) (outstanding bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.err == nil {
@@ -150,6 +150,7 @@ func (s *Stream) fail(err error) {
 			sig.Store(abandoned)
 		}
 	}
+	return s.tail != s.head
 }
 
 func (s *Stream) slot(seq uint64) *slot { return &s.slots[seq%uint64(len(s.slots))] }

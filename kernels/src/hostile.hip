@@ -27,7 +27,7 @@ GK_KERNEL hostile(u64 *out, u32 mode, u64 n) {
           head(e)->next = f; head(f)->next = e; gk_store(&c->ready, e); break;             // a cycle of two
   case 3: e = take(); fill(e, 2, 1, 0, 0, 0, 0, 0); push(e); break;                        // never READY
   case 4: e = take(); fill(e, 2, 1, ~0u, 0, 0, 0, 0); push(e); break;                      // reserved control bits
-  case 5: e = take(); fill(e, 77, 1, 1, 0, 0, 0, 0); push(e); break;                       // no such service
+  case 5: e = take(); fill(e, 77, 1, 1, 0, 0, 0, 0); push(e); await(e); break;             // no such service
   case 6: e = take(); fill(e, 2, 1, 1, 3 | 3 << 5, 0, text("fine\n"), 0);                  // everything the host must not read again
           { u64 m = c->mask, h = c->headers, p = c->payloads; (void)h; (void)p; header *hd = head(e); hd->next = 0;
             u64 *s = slot(e); c->headers = 0; c->payloads = ~0ull; c->doorbell = 1; c->mask = ~0ull; c->host = 0; gk_store(&c->ready, e & m | (m + 1));
@@ -43,7 +43,7 @@ GK_KERNEL hostile(u64 *out, u32 mode, u64 n) {
   case 14: e = take(); fill(e, 2, 0, 1, 0, 0, 0, 0); push(e); out[1] = await(e); break;    // no lanes
   case 15: for (u64 *p = (u64 *)c->headers, i = 0; i < n; i++) p[i] = i * 0x9e3779b97f4a7c15ull; c->ready = 1; break; // all headers
   case 16: e = take(); fill(e, 2, 1, 1, 3 | 3 << 5, 0, text("left\n"), 0); push(e); break; // nobody waits for the answer
-  case 17: gk_store(&c->free, 0ull); e = take(); f = take(); fill(e, 2, 1, 1, 0, 0, 0, 0); push(e); push(f); push(e); break; // freed behind its back
+  case 17: e = take(); fill(e, 2, ~0ull, 1, 3 | 3 << 5, 0, text("mask\n"), 0); push(e); await(e); break; // lanes that are not there
   }
   out[0] = mode + 100;
 }

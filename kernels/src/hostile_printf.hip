@@ -1,6 +1,8 @@
-// GK: nohost arch=gfx90a,gfx942
+// GK: nohost arch=gfx90a,gfx942 flags=-mprintf-kind=buffered,-DGK_PRINTF_BUFFERED
 // Device code that breaks the rules of HIP's buffered printf (LLVM AMDGPUEmitPrintf), one wrong at a time.
 #include "gk.h"
+// The compiler provides the buffer only in a module that prints. Lanes print until the buffer is full; ret counts refusals.
+GK_KERNEL flood_printf(u32 *ret, u32 rounds) { for (u32 r = 0; r < rounds; r++) if (printf("lane %u round %u\n", gk_gid(), r) < 0) atomicAdd(ret, 1u); }
 GK_KERNEL hostile_printf(u64 *out, u32 mode) {
   u32 *b = *(u32 *const GK_AS4 *)(gk_implicit() + 72); u32 cap = b[1]; u32 *r = b + 2;
   // A good record first: "ok\n", so that what comes before a wrong is seen to survive.
