@@ -198,3 +198,32 @@ func TestHostileHeap(t *testing.T) {
 		t.Errorf("problems %v", h.Problems)
 	}
 }
+
+// TestFullPrintfBuffer: a kernel that prints more than the buffer holds gets
+// told, lane by lane, and so does the program; the lines that fit are whole.
+func TestFullPrintfBuffer(t *testing.T) {
+	for _, target := range serviceTargets {
+		t.Run(target, func(t *testing.T) {
+			r := newRig(t, target, runtime.WithPrintfBuffer(64<<10))
+			const lanes, rounds = 256, 50
+			refused := r.words(1)
+			r.run("hostile_printf", "flood_printf", 4, 64, runtime.Ptr(refused), runtime.U32(rounds))
+			lost := int(r.read(refused)[0])
+			seen := map[string]bool{}
+			for line := range strings.Lines(r.out.String()) {
+				var lane, round int
+				if n, err := fmt.Sscanf(line, "lane %d round %d\n", &lane, &round); n != 2 || err != nil || lane >= lanes || round >= rounds || seen[line] {
+					t.Errorf("line %q", line)
+				}
+				seen[line] = true
+			}
+			// A record is 4 + 8 + 2*8 bytes (LLVM AMDGPUEmitPrintf), and the last 8 bytes of the buffer stay free.
+			if want := (64<<10 - 8 - 8) / 28; len(seen) != want || lost != lanes*rounds-want {
+				t.Errorf("%d lines and %d refusals, want %d of %d lines", len(seen), lost, want, lanes*rounds)
+			}
+			if d := r.diagnostics(); len(d) != 1 || !errors.Is(d[0], printf.ErrFull) {
+				t.Errorf("diagnostics %v", d)
+			}
+		})
+	}
+}

@@ -17,8 +17,14 @@ type FIFO struct {
 	mem []byte
 }
 
+// ErrFull is wrapped when a buffer had no room for one more record like those
+// it holds: the device drops what does not fit, and tells only the lane.
+var ErrFull = errors.New("printf buffer is full")
+
 const (
 	fifoHeader = 8
+	// fifoSpare is what an allocation leaves unused at the end.
+	fifoSpare = 8
 	// sentinel fills memory that no record has been written to. It has no
 	// zero byte, so it cannot end a string.
 	sentinel = 0xf5a5c3e9
@@ -84,6 +90,13 @@ type decoder struct {
 	errs []error
 }
 
+// checkRoom notes that records of largest bytes may have been dropped.
+func (d *decoder) checkRoom(f *FIFO, used int, largest uint64) {
+	if free := f.capacity() - fifoSpare - used; used > 0 && free < int(min(largest, math.MaxInt32)) && len(d.errs) < maxRecordErrors {
+		d.errs = append(d.errs, fmt.Errorf("%d of %d bytes used, records take up to %d: later ones may be lost: %w", used, f.capacity(), largest, ErrFull))
+	}
+}
+
 func (d *decoder) fail(pos int, err error) {
 	if err != nil && len(d.errs) < maxRecordErrors {
 		d.errs = append(d.errs, fmt.Errorf("printf record at offset %d: %w", fifoHeader+pos, err))
@@ -107,7 +120,8 @@ func (d *decoder) print(pos int, stream Stream, format []byte, args ArgSource) e
 // DecodeHIP passes the text of each record of HIP's buffered printf to emit,
 // in buffer order. formats finds constant formats by their hash, the first 8
 // bytes of their MD5. Mistakes in one record do not hide the next; a broken
-// record length ends the walk. The error joins what went wrong.
+// record length ends the walk. The error joins what went wrong, and ErrFull
+// when records may have been dropped.
 //
 // Record: control word (bit 0 stderr, bit 1 constant format, [31:2] length in
 // bytes), then the hash or the format itself padded to 8, then arguments as
@@ -118,6 +132,7 @@ func (f *FIFO) DecodeHIP(formats map[uint64][]byte, emit Emit) error {
 	if err != nil {
 		d.errs = append(d.errs, err)
 	}
+	largest := uint64(0)
 	for pos := 0; pos < len(recs); {
 		const least = 12 // control and one word
 		if len(recs)-pos < least {
@@ -134,7 +149,9 @@ func (f *FIFO) DecodeHIP(formats map[uint64][]byte, emit Emit) error {
 			return errors.Join(append(d.errs, err)...)
 		}
 		pos += int(size)
+		largest = max(largest, size)
 	}
+	d.checkRoom(f, len(recs), largest)
 	return errors.Join(d.errs...)
 }
 
@@ -181,7 +198,8 @@ type OpenCLFormat struct {
 
 // DecodeOpenCL passes the text of each OpenCL printf record to emit, in buffer
 // order. formats is indexed by call-site id. An unknown id ends the walk, as
-// only the format tells a record's length. The error joins what went wrong.
+// only the format tells a record's length. The error joins what went wrong, and
+// ErrFull when records may have been dropped.
 //
 // Record: id, then arguments as stored, 4-aligned (LLVM
 // AMDGPUPrintfRuntimeBinding.cpp).
@@ -191,6 +209,7 @@ func (f *FIFO) DecodeOpenCL(formats map[uint32]OpenCLFormat, emit Emit) error {
 	if err != nil {
 		d.errs = append(d.errs, err)
 	}
+	largest := uint64(0)
 	for pos := 0; pos < len(recs); {
 		if len(recs)-pos < 4 {
 			d.fail(pos, fmt.Errorf("%d bytes left: %w", len(recs)-pos, ErrMessage))
@@ -202,10 +221,7 @@ func (f *FIFO) DecodeOpenCL(formats map[uint32]OpenCLFormat, emit Emit) error {
 			d.fail(pos, fmt.Errorf("no printf call site %d: %w", id, ErrMessage))
 			break
 		}
-		size := uint64(4)
-		for _, s := range format.Sizes {
-			size += stored(s)
-		}
+		size := format.recordSize()
 		if size > uint64(len(recs)-pos) {
 			d.fail(pos, fmt.Errorf("call site %d needs %d bytes, %d left: %w", id, size, len(recs)-pos, ErrMessage))
 			break
@@ -215,8 +231,19 @@ func (f *FIFO) DecodeOpenCL(formats map[uint32]OpenCLFormat, emit Emit) error {
 			return errors.Join(append(d.errs, err)...)
 		}
 		pos += int(size)
+		largest = max(largest, size)
 	}
+	d.checkRoom(f, len(recs), largest)
 	return errors.Join(d.errs...)
+}
+
+// recordSize is the bytes of a record of that call site.
+func (f *OpenCLFormat) recordSize() uint64 {
+	size := uint64(4)
+	for _, s := range f.Sizes {
+		size += stored(s)
+	}
+	return size
 }
 
 // stored is the room that an argument takes in a record.

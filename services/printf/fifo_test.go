@@ -121,7 +121,7 @@ func TestDecodeHIPOverflowAndMistakes(t *testing.T) {
 		stored++
 	}
 	var s sink
-	if err := f.DecodeHIP(nil, s.emit); err != nil || stored != 2 || s.out.String() != "0\n1\n" {
+	if err := f.DecodeHIP(nil, s.emit); !errors.Is(err, ErrFull) || stored != 2 || s.out.String() != "0\n1\n" {
 		t.Errorf("%d records: %q, %v", stored, s.out.String(), err)
 	}
 
