@@ -13,7 +13,7 @@ import (
 // never both, never a panic.
 func FuzzDecode(f *testing.F) {
 	var decoders []*isa.Decoder
-	for _, target := range []string{"gfx900", "gfx906", "gfx908", "gfx90a", "gfx942", "gfx950", "gfx1010", "gfx1030", "gfx1100", "gfx1150", "gfx1200"} {
+	for _, target := range []string{"gfx900", "gfx906", "gfx908", "gfx90a", "gfx942", "gfx950", "gfx1010", "gfx1030", "gfx1100", "gfx1150", "gfx1200", "gfx1250"} {
 		d, err := isa.NewDecoder(target)
 		if err != nil {
 			f.Fatal(err)

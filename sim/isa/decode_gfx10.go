@@ -27,7 +27,7 @@ func (s *state) long10(w uint32) {
 	switch op := w >> 26; {
 	case op == 0x35:
 		s.vop3()
-	case w>>23 == 0x198:
+	case w>>24 == 0xcc:
 		s.vop3p()
 	case op == 0x3d:
 		s.smem10()
@@ -45,6 +45,10 @@ func (s *state) long10(w uint32) {
 		s.vbuffer()
 	case gen >= 11 && op == 0x32:
 		s.vopd()
+	case s.d.gfx1250 && w>>24 == 0xcf:
+		s.vopd3()
+	case s.d.gfx1250 && op == 0x34:
+		s.tensor()
 	case s.d.graphics(w):
 		s.status = unsupported
 	default:
@@ -233,7 +237,13 @@ func (s *state) flatOperands(ret bool, vdst, vdata, vaddr, saddr uint32, sve boo
 		s.setSrc(2, s.notExec(sreg), 2)
 		in.Flags |= FlagSAddr
 	default:
-		s.setSrc(0, s.vgpr(vaddr, 2), 2)
+		if none || s.form.ones&0x7f != 0 || s.d.gen < 12 {
+			s.setSrc(0, s.vgpr(vaddr, 2), 2)
+			return
+		}
+		in.Flags |= FlagSAddr
+		s.setSrc(0, s.vgpr(vaddr, 1), 1)
+		s.setSrc(2, s.notExec(sreg), 2)
 	}
 }
 

@@ -50,6 +50,9 @@ func (s *state) sopOperands(sdst, w uint32) {
 			continue
 		}
 		s.setSrc(i, s.src(code, sl), sl.width)
+		if s.in.Op == SWakeupBarrier && code == 255 {
+			s.fail()
+		}
 	}
 }
 

@@ -116,7 +116,10 @@ func TestBranchTargets(t *testing.T) {
 
 // TestAnyBytes: an error or an instruction within bounds, never both.
 func TestAnyBytes(t *testing.T) {
-	decoders := []*Decoder{newDecoder(t, "gfx90a"), newDecoder(t, "gfx942")}
+	var decoders []*Decoder
+	for _, target := range testTargets {
+		decoders = append(decoders, newDecoder(t, target))
+	}
 	rapid.Check(t, func(t *rapid.T) {
 		code := rapid.SliceOfN(rapid.Byte(), 0, 24).Draw(t, "code")
 		for _, d := range decoders {

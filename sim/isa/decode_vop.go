@@ -108,7 +108,11 @@ func (s *state) vopOperands(src0, src1, vdst uint32) {
 		case fieldVcc:
 			o = OperandVCCLo
 		case fieldLiteral:
-			o = s.literal()
+			if o = OperandLiteral; sl.width == 2 {
+				s.literal64()
+			} else {
+				s.literal()
+			}
 		}
 		s.setSrc(i, o, sl.width)
 	}
@@ -339,7 +343,14 @@ func (s *state) vop3Sources(kind uint32) {
 
 func (s *state) vop3p() {
 	t := s.d.t
-	kind, ok := s.vop3Start(EncVOP3P, t.vop3p, t.vop3pDPP, t.vop3pDPP8, s.bits(16, 7))
+	opcode := s.bits(16, 7)
+	if s.d.gen >= 10 {
+		opcode = s.bits(16, 8)
+	}
+	if s.scalePrefix(opcode) {
+		s.w &^= 0xff // VDST has no meaning
+	}
+	kind, ok := s.vop3Start(EncVOP3P, t.vop3p, t.vop3pDPP, t.vop3pDPP8, opcode)
 	if !ok {
 		return
 	}
@@ -347,8 +358,20 @@ func (s *state) vop3p() {
 	if in.Op == VMfmaLdScaleB32 && len(s.code) >= 16 && s.scaled() {
 		return
 	}
+	if ldScale(in.Op) {
+		if len(s.code) < 16 || !s.scaledWMMA() {
+			s.vop3Sources(0)
+			s.scaleFields(s.w)
+		}
+		return
+	}
 	if f.matrix {
 		s.mai()
+		return
+	}
+	if f.wmma {
+		s.vop3pOperands()
+		s.wmma()
 		return
 	}
 	if f.dst.file == fileAGPR {
@@ -375,11 +398,19 @@ func (s *state) vop3p() {
 	in.Neg = uint8(s.shown(61, 3))
 }
 
+// vop3pOperands fills destination and sources of VOP3P without DPP.
+func (s *state) vop3pOperands() {
+	width := s.form.dst.width
+	s.setDst(s.vgpr(s.bits(0, 8), width), width)
+	s.vop3Sources(0)
+}
+
 // mix reports the mixed-precision FMA instructions, whose neg_hi field is abs and
 // whose op_sel_hi chooses the source format.
 func mix(op Op) bool {
 	switch op {
-	case VFmaMixF32, VFmaMixloF16, VFmaMixhiF16, VMadMixF32, VMadMixloF16, VMadMixhiF16:
+	case VFmaMixF32, VFmaMixloF16, VFmaMixhiF16, VMadMixF32, VMadMixloF16, VMadMixhiF16,
+		VFmaMixF32Bf16, VFmaMixloBf16, VFmaMixhiBf16:
 		return true
 	}
 	return false
@@ -475,7 +506,8 @@ func (s *state) mai() {
 // f8f6f4 reports the matrix operations whose source formats are CBSZ and BLGP.
 func f8f6f4(op Op) bool {
 	switch op {
-	case VMfmaF3216x16x128F8f6f4, VMfmaF3232x32x64F8f6f4, VMfmaScaleF3216x16x128F8f6f4, VMfmaScaleF3232x32x64F8f6f4:
+	case VMfmaF3216x16x128F8f6f4, VMfmaF3232x32x64F8f6f4, VMfmaScaleF3216x16x128F8f6f4, VMfmaScaleF3232x32x64F8f6f4,
+		VWmmaF3216x16x128F8f6f4, VWmmaScaleF3216x16x128F8f6f4, VWmmaScale16F3216x16x128F8f6f4:
 		return true
 	}
 	return false

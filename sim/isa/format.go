@@ -39,6 +39,8 @@ func (d *Decoder) FormatTarget(in *Inst, pc uint64, sym func(addr uint64) string
 		p.buffer()
 	case EncVOPD:
 		p.vopd()
+	case EncMIMG:
+		p.tensor()
 	default:
 		p.vector()
 	}
@@ -53,10 +55,19 @@ func BranchTarget(in *Inst, pc uint64) uint64 {
 
 // formOf finds the operand layout that in was decoded with.
 func (d *Decoder) formOf(in *Inst) *form {
+	if in.Enc == EncMIMG {
+		return &tensorForm
+	}
 	t := d.tableOf(in)
 	op := in.Op
 	if in.Enc == EncVOP3P && in.Size == 16 {
-		if scaled, ok := scaledOp(t, uint32(in.opcode)); ok && scaled == op {
+		scaled, ok := scaledOp(t, uint32(in.opcode))
+		if !ok {
+			if scaled, ok = scaledWMMAOp(t, uint32(in.opcode), VWmmaLdScalePairedB32); scaled != op {
+				scaled, ok = scaledWMMAOp(t, uint32(in.opcode), VWmmaLdScale16PairedB64)
+			}
+		}
+		if ok && scaled == op {
 			op = t[in.opcode].op
 		}
 	}
@@ -186,15 +197,44 @@ func (p *printer) constant(o Operand, typ constant) {
 	case o >= OperandHalf && o <= OperandInv2Pi:
 		p.str(inlineText[o-OperandHalf])
 	default:
-		p.str(map[Operand]string{OperandSharedBase: "src_shared_base", OperandSharedLimit: "src_shared_limit",
+		p.str(map[Operand]string{OperandSharedBase: "src_shared_base", OperandFlatScratchBaseLo: "src_flat_scratch_base_lo",
+			OperandFlatScratchBaseLo + 1: "src_flat_scratch_base_hi", OperandSharedLimit: "src_shared_limit",
 			OperandPrivateBase: "src_private_base", OperandPrivateLimit: "src_private_limit", OperandPopsExiting: "src_pops_exiting_wave_id",
 			OperandVCCZ: "src_vccz", OperandExecZ: "src_execz", OperandSCC: "src_scc", OperandLDSDirect: "src_lds_direct"}[o])
+	}
+}
+
+// literal64 prints a 64-bit literal; lit64() marks one that a 32-bit literal or an
+// inline constant could be.
+func (p *printer) literal64(typ constant) {
+	v := p.in.Literal
+	if i := slices.Index(inlineDouble[:], uint32(v>>32)); i >= 0 && uint32(v) == 0 {
+		p.str(inlineText[i])
+		return
+	}
+	switch {
+	case v == 0x3fc45f306dc9c882:
+		p.str("0.15915494309189532")
+	case int64(v) >= -16 && int64(v) < 0:
+		p.int(int64(v))
+	case v>>32 == 0:
+		p.str("lit64(")
+		p.hex(v)
+		p.str(")")
+	case typ == constantF64 && uint32(v) == 0:
+		p.hex(v >> 32)
+	default:
+		p.hex(v)
 	}
 }
 
 // literal prints the literal constant; lit() marks one that has an inline form.
 func (p *printer) literal(typ constant) {
 	v := p.in.Literal
+	if p.in.Flags&FlagLiteral64 != 0 {
+		p.literal64(typ)
+		return
+	}
 	inline := false
 	switch typ {
 	case constantF64:

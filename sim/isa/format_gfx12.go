@@ -22,7 +22,7 @@ func (p *printer) temporalHint() {
 		p.atomicHint(th)
 		return
 	}
-	store := strings.Contains(name, "_store_")
+	store := strings.Contains(name, "_store_") || p.in.Op == TensorSave || p.in.Op == TensorStop
 	if th == 7 && !store {
 		p.hex(uint64(th))
 		return

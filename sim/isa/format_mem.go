@@ -103,7 +103,8 @@ func (p *printer) ds() {
 func (p *printer) flat() {
 	in := p.in
 	p.dsts()
-	if p.form.n == 0 && p.form.dst.width == 0 { // global_inv, global_wb
+	if p.form.n == 0 && p.form.dst.width == 0 { // global_inv, global_wb, tensor_stop
+		p.when(in.Op == TensorStop && (in.Th|in.Scope != 0 || in.Flags&(FlagNV|FlagScaleOffset) != 0), " ") // as LLVM
 		p.coherence()
 		return
 	}
@@ -119,6 +120,9 @@ func (p *printer) flat() {
 	switch {
 	case in.Flags&FlagSAddr != 0:
 		p.operand(in.Src[2], in.SrcWords[2], 0)
+	case in.Op == TensorSave:
+		p.sep()
+		p.str("null")
 	case in.Seg != SegFlat:
 		p.sep()
 		p.str("off")

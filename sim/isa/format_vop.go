@@ -13,12 +13,7 @@ func (p *printer) vector() {
 	switch in.Base {
 	case EncVOP3:
 		if bitop3(in.Op) && in.Imm != 0 {
-			p.str(" bitop3:")
-			if in.Imm < 10 {
-				p.int(int64(in.Imm))
-			} else {
-				p.hex(uint64(in.Imm))
-			}
+			p.bitop(in.Imm)
 		}
 		p.opSel()
 		p.when(in.Flags&FlagClamp != 0, " clamp")
@@ -26,6 +21,8 @@ func (p *printer) vector() {
 	case EncVOP3P:
 		if p.form.matrix {
 			p.matrix()
+		} else if p.d.gen == 12 && (p.form.wmma || ldScale(in.Op)) {
+			p.wmma()
 		} else {
 			p.packed()
 		}
@@ -68,6 +65,16 @@ func (p *printer) modified(i int, sl slot) {
 	p.when(negCall, ")")
 }
 
+// bitop prints a truth table.
+func (p *printer) bitop(v uint16) {
+	p.str(" bitop3:")
+	if v <= 10 {
+		p.int(int64(v))
+	} else {
+		p.hex(uint64(v))
+	}
+}
+
 func (p *printer) omod() {
 	p.str([4]string{"", " mul:2", " mul:4", " div:2"}[p.in.OMod&3])
 }
@@ -85,7 +92,7 @@ func (p *printer) bitList(name string, v uint8, n int) {
 // byteSelects reports the FP8 conversions whose op_sel chooses a byte on gfx12.
 func byteSelects(op Op) bool {
 	switch op {
-	case VCvtF32Fp8, VCvtF32Bf8, VCvtSrFp8F32, VCvtSrBf8F32:
+	case VCvtF32Fp8, VCvtF32Bf8, VCvtSrFp8F32, VCvtSrBf8F32, VCvtF16Fp8, VCvtF16Bf8:
 		return true
 	}
 	return false
@@ -94,9 +101,10 @@ func byteSelects(op Op) bool {
 // byteSel prints the byte of the source, or that of the destination.
 func (p *printer) byteSel() {
 	v := p.in.OpSel
-	if p.in.Op == VCvtSrFp8F32 || p.in.Op == VCvtSrBf8F32 {
+	switch p.in.Op {
+	case VCvtSrFp8F32, VCvtSrBf8F32, VCvtSrFp8F16, VCvtSrBf8F16:
 		v >>= 2
-	} else {
+	default:
 		v = v>>1&1 | v&1<<1
 	}
 	p.offset(" byte_sel:", int32(v&3))
@@ -104,7 +112,14 @@ func (p *printer) byteSel() {
 
 // opSel prints VOP3 op_sel: one bit a source and one for the destination.
 func (p *printer) opSel() {
+	if strings.HasPrefix(p.in.Op.String(), "v_cvt_scale_pk") {
+		p.offset(" scale_sel:", int32(p.in.OpSel))
+		return
+	}
 	if byteSelects(p.in.Op) && p.d.gen == 12 {
+		if p.in.OpSel>>3 != 0 && (p.in.Op == VCvtF16Fp8 || p.in.Op == VCvtF16Bf8) {
+			p.str(" op_sel:[0,1]")
+		}
 		p.byteSel()
 		return
 	}
@@ -119,10 +134,19 @@ func (p *printer) opSel() {
 		n = 3 // the destination, whose byte OpSel chooses, counts as a source
 	}
 	v := p.in.OpSel&(1<<n-1) | p.in.OpSel>>3<<n
-	if p.in.Dst != OperandNone && (p.in.Enc != EncDPP || !p.in.Dst.IsScalar()) {
+	permute := p.in.Op == VPermlane16VarB32 || p.in.Op == VPermlanex16VarB32
+	if p.in.Dst != OperandNone && !permute && (p.in.Enc != EncDPP || !p.in.Dst.IsScalar()) {
 		n++
 	}
-	p.bitList(" op_sel:[", v, n)
+	if p.in.Op == VCvtSrFp8F16 || p.in.Op == VCvtSrBf8F16 {
+		v &= 3 // the others choose the byte
+	}
+	if v != 0 {
+		p.bitList(" op_sel:[", v, n)
+	}
+	if p.in.Op == VCvtSrFp8F16 || p.in.Op == VCvtSrBf8F16 {
+		p.byteSel()
+	}
 }
 
 // matrix prints the modifiers of MFMA and SMFMAC.

@@ -122,6 +122,10 @@ const (
 	FlagBoundCtrl         // DPP bound_ctrl:1 (reads of invalid lanes give 0)
 	FlagFI                // DPP fetch inactive (gfx10 and later)
 	FlagScaleOffset       // gfx12: the address VGPR or SGPR offset counts data elements
+	FlagR128              // gfx1250 tensor instructions: r128
+	FlagLiteral64         // the literal has 64 bits (gfx1250); the 32 bits of the others extend as the operand's type says
+	FlagReuseA            // gfx1250 WMMA: matrix_a_reuse, a hint
+	FlagReuseB            // gfx1250 WMMA: matrix_b_reuse, a hint
 	FlagAcc               // memory instruction whose data register is an AccVGPR (also in Dst/Src)
 )
 
@@ -201,12 +205,22 @@ type Inst struct {
 	Scale                    [2]Operand
 	ScaleOpSel, ScaleOpSelHi uint8
 
+	// gfx1250: the scales of v_wmma_scale16_* are pairs of registers, bit i of ScaleOpSel
+	// takes the scales of Scale[i] from the upper half of the lanes, and ScaleFmt holds
+	// their formats: 0 E8, 1 E5M3, 2 E4M3.
+	ScaleFmt [2]uint8
+
 	// OpY is the second operation of EncVOPD, or OpInvalid; the first is Op with Dst and
 	// Src. Both read their sources before either writes. They share Literal.
-	// DstY and SrcY are one dword each, but for VOPD3's double operations.
-	OpY  Op
-	DstY Operand
-	SrcY [3]Operand
+	// DstY and SrcY are one dword each. Bit i of NegY negates source i. ImmY is the truth
+	// table of v_dual_bitop2_b32. VOPD3 marks the 96-bit form of gfx1250, in which
+	// v_dual_cndmask_b32 names its lane mask, the third source: in the 64-bit form it is VCC.
+	OpY   Op
+	DstY  Operand
+	SrcY  [3]Operand
+	NegY  uint8
+	ImmY  uint8
+	VOPD3 bool
 
 	SDWA SDWA
 	DPP  DPP

@@ -1325,8 +1325,10 @@ const (
 	TbufferStoreFormatXy
 	TbufferStoreFormatXyz
 	TbufferStoreFormatXyzw
+	TensorLoadToLds
 	TensorSave
 	TensorStop
+	TensorStoreFromLds
 	VAccvgprMovB32
 	VAccvgprReadB32
 	VAccvgprWriteB32
@@ -1782,12 +1784,16 @@ const (
 	VDot8U32U4
 	VDot8cI32I4
 	VDualAddF32
+	VDualAddF64
 	VDualAddNcU32
 	VDualAndB32
 	VDualAshrrevI32
+	VDualBitop2B32
 	VDualCndmaskB32
 	VDualDot2accF32Bf16
 	VDualDot2accF32F16
+	VDualFmaF32
+	VDualFmaF64
 	VDualFmaakF32
 	VDualFmacF32
 	VDualFmamkF32
@@ -1796,12 +1802,15 @@ const (
 	VDualMaxF32
 	VDualMaxI32
 	VDualMaxNumF32
+	VDualMaxNumF64
 	VDualMinF32
 	VDualMinI32
 	VDualMinNumF32
+	VDualMinNumF64
 	VDualMovB32
 	VDualMulDx9ZeroF32
 	VDualMulF32
+	VDualMulF64
 	VDualSubF32
 	VDualSubNcU32
 	VDualSubrevF32
@@ -1829,6 +1838,7 @@ const (
 	VFmaMixloF16
 	VFmaakF16
 	VFmaakF32
+	VFmaakF64
 	VFmacDx9ZeroF32
 	VFmacF16
 	VFmacF32
@@ -1836,6 +1846,7 @@ const (
 	VFmacLegacyF32
 	VFmamkF16
 	VFmamkF32
+	VFmamkF64
 	VFractF16
 	VFractF32
 	VFractF64
@@ -2309,6 +2320,10 @@ const (
 	VWmmaI3216x16x64Iu8
 	VWmmaLdScale16PairedB64
 	VWmmaLdScalePairedB32
+	VWmmaScale16F3216x16x128F8f6f4
+	VWmmaScale16F3232x16x128F4
+	VWmmaScaleF3216x16x128F8f6f4
+	VWmmaScaleF3232x16x128F4
 	VWritelaneB32
 	VXadU32
 	VXnorB32
@@ -3639,8 +3654,10 @@ var opNames = [NumOps]string{
 	TbufferStoreFormatXy:           "tbuffer_store_format_xy",
 	TbufferStoreFormatXyz:          "tbuffer_store_format_xyz",
 	TbufferStoreFormatXyzw:         "tbuffer_store_format_xyzw",
+	TensorLoadToLds:                "tensor_load_to_lds",
 	TensorSave:                     "tensor_save",
 	TensorStop:                     "tensor_stop",
+	TensorStoreFromLds:             "tensor_store_from_lds",
 	VAccvgprMovB32:                 "v_accvgpr_mov_b32",
 	VAccvgprReadB32:                "v_accvgpr_read_b32",
 	VAccvgprWriteB32:               "v_accvgpr_write_b32",
@@ -4096,12 +4113,16 @@ var opNames = [NumOps]string{
 	VDot8U32U4:                     "v_dot8_u32_u4",
 	VDot8cI32I4:                    "v_dot8c_i32_i4",
 	VDualAddF32:                    "v_dual_add_f32",
+	VDualAddF64:                    "v_dual_add_f64",
 	VDualAddNcU32:                  "v_dual_add_nc_u32",
 	VDualAndB32:                    "v_dual_and_b32",
 	VDualAshrrevI32:                "v_dual_ashrrev_i32",
+	VDualBitop2B32:                 "v_dual_bitop2_b32",
 	VDualCndmaskB32:                "v_dual_cndmask_b32",
 	VDualDot2accF32Bf16:            "v_dual_dot2acc_f32_bf16",
 	VDualDot2accF32F16:             "v_dual_dot2acc_f32_f16",
+	VDualFmaF32:                    "v_dual_fma_f32",
+	VDualFmaF64:                    "v_dual_fma_f64",
 	VDualFmaakF32:                  "v_dual_fmaak_f32",
 	VDualFmacF32:                   "v_dual_fmac_f32",
 	VDualFmamkF32:                  "v_dual_fmamk_f32",
@@ -4110,12 +4131,15 @@ var opNames = [NumOps]string{
 	VDualMaxF32:                    "v_dual_max_f32",
 	VDualMaxI32:                    "v_dual_max_i32",
 	VDualMaxNumF32:                 "v_dual_max_num_f32",
+	VDualMaxNumF64:                 "v_dual_max_num_f64",
 	VDualMinF32:                    "v_dual_min_f32",
 	VDualMinI32:                    "v_dual_min_i32",
 	VDualMinNumF32:                 "v_dual_min_num_f32",
+	VDualMinNumF64:                 "v_dual_min_num_f64",
 	VDualMovB32:                    "v_dual_mov_b32",
 	VDualMulDx9ZeroF32:             "v_dual_mul_dx9_zero_f32",
 	VDualMulF32:                    "v_dual_mul_f32",
+	VDualMulF64:                    "v_dual_mul_f64",
 	VDualSubF32:                    "v_dual_sub_f32",
 	VDualSubNcU32:                  "v_dual_sub_nc_u32",
 	VDualSubrevF32:                 "v_dual_subrev_f32",
@@ -4143,6 +4167,7 @@ var opNames = [NumOps]string{
 	VFmaMixloF16:                   "v_fma_mixlo_f16",
 	VFmaakF16:                      "v_fmaak_f16",
 	VFmaakF32:                      "v_fmaak_f32",
+	VFmaakF64:                      "v_fmaak_f64",
 	VFmacDx9ZeroF32:                "v_fmac_dx9_zero_f32",
 	VFmacF16:                       "v_fmac_f16",
 	VFmacF32:                       "v_fmac_f32",
@@ -4150,6 +4175,7 @@ var opNames = [NumOps]string{
 	VFmacLegacyF32:                 "v_fmac_legacy_f32",
 	VFmamkF16:                      "v_fmamk_f16",
 	VFmamkF32:                      "v_fmamk_f32",
+	VFmamkF64:                      "v_fmamk_f64",
 	VFractF16:                      "v_fract_f16",
 	VFractF32:                      "v_fract_f32",
 	VFractF64:                      "v_fract_f64",
@@ -4623,6 +4649,10 @@ var opNames = [NumOps]string{
 	VWmmaI3216x16x64Iu8:            "v_wmma_i32_16x16x64_iu8",
 	VWmmaLdScale16PairedB64:        "v_wmma_ld_scale16_paired_b64",
 	VWmmaLdScalePairedB32:          "v_wmma_ld_scale_paired_b32",
+	VWmmaScale16F3216x16x128F8f6f4: "v_wmma_scale16_f32_16x16x128_f8f6f4",
+	VWmmaScale16F3232x16x128F4:     "v_wmma_scale16_f32_32x16x128_f4",
+	VWmmaScaleF3216x16x128F8f6f4:   "v_wmma_scale_f32_16x16x128_f8f6f4",
+	VWmmaScaleF3232x16x128F4:       "v_wmma_scale_f32_32x16x128_f4",
 	VWritelaneB32:                  "v_writelane_b32",
 	VXadU32:                        "v_xad_u32",
 	VXnorB32:                       "v_xnor_b32",

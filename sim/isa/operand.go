@@ -59,6 +59,10 @@ func (s *state) scalarSrc(code uint32, width uint8, typ constant) Operand {
 		return Operand(code)
 	case code == 255 && typ != 0:
 		return s.literal()
+	case code == 254 && s.d.gfx1250 && (typ == constant64 || typ == constantF64) && width == 2:
+		return s.literal64()
+	case code == 230 && s.d.gfx1250, code == 231 && s.d.gfx1250 && width == 1: // FLAT_SCRATCH_BASE
+		return Operand(code)
 	}
 	s.fail()
 	return OperandNone
@@ -78,6 +82,23 @@ func (s *state) literal() Operand {
 	}
 	s.in.Size = s.size + 4
 	s.in.Literal = uint64(binary.LittleEndian.Uint32(s.code[at:]))
+	return OperandLiteral
+}
+
+// literal64 takes the two dwords after the instruction. VOP3 cannot have them.
+func (s *state) literal64() Operand {
+	if s.in.Enc == EncVOP3 || s.in.Enc == EncVOP3P || s.in.Enc == EncDPP {
+		s.fail()
+		return OperandNone
+	}
+	at := int(s.size)
+	if len(s.code) < at+8 {
+		s.status = truncated
+		return OperandNone
+	}
+	s.in.Size = s.size + 8
+	s.in.Literal = binary.LittleEndian.Uint64(s.code[at:])
+	s.in.Flags |= FlagLiteral64
 	return OperandLiteral
 }
 

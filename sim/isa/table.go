@@ -88,6 +88,7 @@ type form struct {
 	ret    uint8  // atomics: width of the value that is returned with GLC
 	// graphics marks an instruction that is not decoded.
 	graphics bool
+	wmma     bool // WMMA or SWMMAC
 	matrix   bool // MFMA or SMFMAC: VOP3P-MAI field layout
 }
 
@@ -107,7 +108,7 @@ type tables struct {
 	vop1DPP8, vop2DPP8, vopcDPP8       []entry
 	vop3DPP, vop3DPP8                  []entry
 	vop3pDPP, vop3pDPP8                []entry
-	vopdX, vopdY                       []entry
+	vopdX, vopdY, vopd3X, vopd3Y       []entry
 	ds, gds, flat, global, scratch     []entry
 	mubuf, mtbuf, mimg, vintrp         []entry
 }
@@ -154,6 +155,10 @@ func (d *Decoder) tableOf(in *Inst) []entry {
 		return t.ds
 	case EncFLAT:
 		return [4][]entry{SegFlat: t.flat, SegScratch: t.scratch, SegGlobal: t.global}[in.Seg&3]
+	case EncVOPD:
+		if in.VOPD3 {
+			return t.vopd3X
+		}
 	case EncMTBUF:
 		if d.gen == 12 { // VBUFFER has both
 			return t.mubuf

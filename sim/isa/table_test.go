@@ -11,7 +11,7 @@ import (
 )
 
 // testTargets names processors; .w64 asks for wave64 where wave32 is the default.
-var testTargets = []string{"gfx900", "gfx906", "gfx908", "gfx90a", "gfx942", "gfx950", "gfx1010", "gfx1030", "gfx1030.w64", "gfx1100", "gfx1100.w64", "gfx1150", "gfx1201", "gfx1201.w64"}
+var testTargets = []string{"gfx900", "gfx906", "gfx908", "gfx90a", "gfx942", "gfx950", "gfx1010", "gfx1010.w64", "gfx1030", "gfx1030.w64", "gfx1100", "gfx1100.w64", "gfx1150", "gfx1201", "gfx1201.w64", "gfx1250"}
 
 type tableRow struct {
 	family, mnemonic, text string

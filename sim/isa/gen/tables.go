@@ -86,7 +86,7 @@ func tableOf(gen int, family, variant string, opcode int) string {
 	}
 	name := map[string]string{"SOP2": "sop2", "SOPK": "sopk", "SOP1": "sop1", "SOPC": "sopc", "SOPP": "sopp", "SMEM": "smem",
 		"VOP1": "vop1", "VOP2": "vop2", "VOPC": "vopc", "VOP3": "vop3", "VOP3P": "vop3p", "DS": "ds", "DS_GDS": "gds",
-		"FLAT": "flat", "GLOBAL": "global", "SCRATCH": "scratch", "MUBUF": "mubuf", "MTBUF": "mtbuf", "MIMG": "mimg", "VINTRP": "vintrp", "VBUFFER": "mubuf", "VOPD_X": "vopdX", "VOPD_Y": "vopdY"}[family]
+		"FLAT": "flat", "GLOBAL": "global", "SCRATCH": "scratch", "MUBUF": "mubuf", "MTBUF": "mtbuf", "MIMG": "mimg", "VINTRP": "vintrp", "VBUFFER": "mubuf", "VOPD_X": "vopdX", "VOPD_Y": "vopdY", "VOPD3_X": "vopd3X", "VOPD3_Y": "vopd3Y"}[family]
 	if name == "" {
 		return ""
 	}
@@ -211,8 +211,10 @@ func onesOf(gen int, family, base, mask string) uint64 {
 	}
 	field := uint64(0x7f << 48)
 	switch {
+	case family == "VOP3P" && gen >= 12: // op_sel_hi, and what matrix operations fix
+		field = 1<<14 | 0xfffffe00<<32
 	case family == "VOP3P":
-		field = 1<<14 | 3<<59 // op_sel_hi
+		field = 1<<14 | 3<<59
 	case gen >= 12:
 		field = 0x7f
 	}
@@ -225,11 +227,11 @@ var laneMask = regexp.MustCompile(`^v_(cndmask_b\d+|(add|sub|subrev)_co_ci_u32)_
 // formText turns the facts of a row into a form literal.
 func formText(gen int, col []string, operands, wave64 string) string {
 	mnemonic, mask, show := col[3], col[5], col[6]
-	if strings.HasPrefix(col[0], "VOPD_") {
+	if strings.HasPrefix(col[0], "VOPD") {
 		if wave64 != "" {
-			return "{wave64: " + wave64 + "}"
+			return "{mask2: 0xffffffff, wave64: " + wave64 + "}"
 		}
-		return "{}"
+		return "{mask2: 0xffffffff}"
 	}
 	suffix := "0"
 	for _, s := range []string{"E32", "E64", "SDWA", "DPP", "E64_DPP"} {
@@ -269,8 +271,14 @@ func formText(gen int, col []string, operands, wave64 string) string {
 	}
 	var dst, sdst string
 	var src []string
+	if col[0] == "FLAT" && gen >= 12 && (strings.HasSuffix(mask, "3ffc") || strings.HasSuffix(mask, "3ffe")) { // takes an SADDR
+		mask = mask[:len(mask)-2] + "ff"
+	}
 	for i, o := range strings.Fields(operands) {
 		slot, isDst, isSDst := slotText(o, i)
+		if strings.HasPrefix(slot, "{fieldLiteral,") && strings.HasSuffix(mnemonic, "k_f64") {
+			slot = "{fieldLiteral, fileAny, 2, constantF64}"
+		}
 		switch {
 		case slot == "":
 		case isDst:
@@ -313,6 +321,9 @@ func formText(gen int, col []string, operands, wave64 string) string {
 	}
 	if matrix {
 		b.WriteString(", matrix: true")
+	}
+	if strings.HasPrefix(mnemonic, "v_wmma_") && !strings.HasPrefix(mnemonic, "v_wmma_ld_") || strings.HasPrefix(mnemonic, "v_swmmac_") {
+		b.WriteString(", wmma: true")
 	}
 	return b.String() + "}"
 }
