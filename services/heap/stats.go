@@ -135,6 +135,12 @@ func (r *reader) read() {
 			s.Live += size
 		}
 	}
+	for i := range Layouts {
+		// The newer two differ in nothing else that device code writes.
+		if o := &Layouts[i]; o.Stride == r.l.Stride && o != r.l && r.u64(o.Large) != 0 {
+			r.corrupt(o.Large, "%#x, where version %s has no field", r.u64(o.Large), r.l.Versions)
+		}
+	}
 	if n := int64(r.u64(r.l.Large)); n != int64(len(s.Large)) && r.stats.slabs() > 0 {
 		err := ErrCorrupt
 		if n < int64(len(s.Large)) {
