@@ -398,8 +398,8 @@ func TestBufferCacheControl(t *testing.T) {
 func TestBufferTFE(t *testing.T) {
 	// gfx900..gfx908 have TFE where gfx90a has ACC, so the instruction is
 	// buffer_load_dword v[5:6], off, s[8:11], 0 tfe, made by hand.
-	in := &inst{coldInst: &coldInst{}, i: &isa.Inst{Op: isa.BufferLoadDword, Enc: isa.EncMUBUF, Flags: isa.FlagTFE, Dst: isa.OperandVGPR + 5,
-		Src: [4]isa.Operand{isa.OperandNone, 8, isa.OperandInt, isa.OperandNone}}}
+	in := &inst{coldInst: &coldInst{i: &isa.Inst{Op: isa.BufferLoadDword, Enc: isa.EncMUBUF, Flags: isa.FlagTFE, Dst: isa.OperandVGPR + 5,
+		Src: [4]isa.Operand{isa.OperandNone, 8, isa.OperandInt, isa.OperandNone}}}}
 	run := compileBuffer(in, "load_dword")
 	if in.maxV != 7 {
 		t.Errorf("the load reaches %d registers, want 7", in.maxV)

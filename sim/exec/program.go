@@ -47,38 +47,30 @@ const (
 
 // source is a resolved VALU source operand.
 type source struct {
-	rows *lane.Row // srcConst
-	off  uint32    // srcVector: byte offset of the VGPR in the wave's rows
+	off  uint32 // srcVector: byte offset in the wave's rows; srcConst: in the constant rows
 	reg  isa.Operand
 	kind sourceKind // for scalars plus the position, 0 to 2
 	typ  lane.Type
 }
 
-// inst is one decoded instruction in executable form, 128 bytes of what the
-// loop needs. form is written last, atomically, so that other waves see a
-// whole instruction or none.
+// inst is one decoded instruction in executable form: one cache line of what
+// the loop needs, and a pointer to the rest. form is written last, atomically,
+// so that other waves see a whole instruction or none.
 type inst struct {
 	form form
-	// maxV and maxA are the VGPR and AccVGPR rows that the operands reach.
-	// accBit in maxV marks an instruction with AccVGPRs, so that one compare
-	// with Wave.limit sends it and all out-of-range ones the careful way.
-	maxV, maxA uint16
-	dst        isa.Operand
-	size       uint8 // dwords
-	nsrc       uint8
-	dstOff     uint32   // byte offset of a VGPR destination in the wave's rows
-	sreg       [2]uint8 // where a scalar instruction's sources lie in Wave.S
-	modified   bool     // SDWA, op_sel, neg or abs on unpacked operands
-	merged     bool     // the result goes through a temporary row
-	// fn is the kernel: [0] for the common MODE, perhaps vector code, [1] the
-	// portable one for any MODE.
-	fn  [2]lane.Fn
-	src [3]source
-	run func(w *Wave, in *inst)
-	k   *lane.Kernel
-	i   *isa.Inst
+	// maxV is how many VGPRs the operands reach. accBit in it marks an
+	// instruction with AccVGPRs, so that one compare with Wave.limit sends it
+	// and all out-of-range ones the careful way.
+	maxV   uint16
+	size   uint8 // dwords
+	nsrc   uint8
+	dst    isa.Operand
+	sreg   [2]uint8 // where a scalar instruction's sources lie in Wave.S
+	dstOff uint32   // byte offset of a VGPR destination in the wave's rows
+	fn     lane.Fn  // the kernel for the common MODE, perhaps vector code
+	run    func(w *Wave, in *inst)
 	*coldInst
-	_ [8]byte
+	src [3]source
 }
 
 // selectors are the modifiers that packed kernels apply themselves.
@@ -89,11 +81,17 @@ type selectors struct {
 
 // coldInst is what only some instructions have.
 type coldInst struct {
-	cmp   [2]lane.CmpFn // compares, as inst.fn
-	inner func(w *Wave, in *inst)
-	sel   selectors
-	m     *memOp
-	err   error // why the bytes are not an instruction
+	k        *lane.Kernel
+	i        *isa.Inst
+	anyMode  lane.Fn       // the portable kernel, for any MODE
+	cmp      [2]lane.CmpFn // compares: for the common MODE, for any
+	maxA     uint16        // how many AccVGPRs the operands reach
+	modified bool          // SDWA, op_sel, neg or abs on unpacked operands
+	merged   bool          // the result goes through a temporary row
+	inner    func(w *Wave, in *inst)
+	sel      selectors
+	m        *memOp
+	err      error // why the bytes are not an instruction
 }
 
 const (
@@ -105,8 +103,8 @@ const (
 // window is a span of decoded code. Instructions sit at their dword offset,
 // so that a branch is an index.
 type window struct {
+	insts [windowInsts]inst // first, so that each is a cache line
 	base  uint64
-	insts [windowInsts]inst
 }
 
 // codeCache maps code addresses to windows for all waves of a device.
@@ -119,7 +117,23 @@ type codeCache struct {
 	windows  map[uint64]*window
 
 	decodeMu sync.Mutex
-	consts   map[constKey]*lane.Row
+	consts   map[constKey]uint32 // where constant rows lie
+	used     uint32              // bytes of them
+	chunks   constChunks
+}
+
+// constChunks are the rows of constant operands. They never move, and are
+// shared by all instructions that use the same constant.
+type constChunks [1 << (32 - chunkShift)]unsafe.Pointer
+
+const (
+	chunkShift = 19 // bytes of a chunk: 2,048 rows
+	chunkBytes = 1 << chunkShift
+)
+
+// at returns the rows at an offset that constant gave.
+func (c *constChunks) at(off uint32) *lane.Row {
+	return (*lane.Row)(unsafe.Add(c[off>>chunkShift], off&(chunkBytes-1)))
 }
 
 type constKey struct {
@@ -130,7 +144,7 @@ type constKey struct {
 
 // newCodeCache makes an empty cache of code decoded for target out of space.
 func newCodeCache(space *mem.Space, target *Target, portable bool) *codeCache {
-	return &codeCache{space: space, target: target, portable: portable, windows: map[uint64]*window{}, consts: map[constKey]*lane.Row{}}
+	return &codeCache{space: space, target: target, portable: portable, windows: map[uint64]*window{}, consts: map[constKey]uint32{}}
 }
 
 // window returns the window of the code address va.
@@ -272,14 +286,28 @@ func (in *inst) fits(w *Wave) bool {
 	return uint32(in.maxV&^accBit) <= w.nv && uint32(in.maxA) <= w.na
 }
 
-// constant returns n rows that hold a constant in every lane; for types of
-// 64 bits odd rows hold the high dword.
-func (c *codeCache) constant(lo, hi uint32, wide bool, n int) *lane.Row {
+// constant returns where n rows lie that hold a constant in every lane; for
+// types of 64 bits odd rows hold the high dword. It reports false when the
+// room for constants is used up.
+func (c *codeCache) constant(lo, hi uint32, wide bool, n int) (uint32, bool) {
 	k := constKey{lo: lo, hi: hi, wide: wide, n: uint8(n)}
-	if r := c.consts[k]; r != nil {
-		return r
+	if off, ok := c.consts[k]; ok {
+		return off, true
 	}
-	rows := make([]lane.Row, n)
+	size := uint32(n) * uint32(unsafe.Sizeof(lane.Row{}))
+	off := c.used
+	if off&(chunkBytes-1)+size > chunkBytes {
+		off = (off + chunkBytes) &^ (chunkBytes - 1)
+	}
+	if off+size < off || off < c.used {
+		return 0, false
+	}
+	if chunk := &c.chunks[off>>chunkShift]; *chunk == nil {
+		rows := alignRows(make([]lane.Row, chunkBytes/unsafe.Sizeof(lane.Row{})+1))
+		*chunk = unsafe.Pointer(&rows[0])
+	}
+	c.used = off + size
+	rows := lane.Rows(c.chunks.at(off), n)
 	for i := range rows {
 		v := lo
 		if wide && i&1 == 1 {
@@ -287,8 +315,8 @@ func (c *codeCache) constant(lo, hi uint32, wide bool, n int) *lane.Row {
 		}
 		lane.Splat(&rows[i], v)
 	}
-	c.consts[k] = &rows[0]
-	return &rows[0]
+	c.consts[k] = off
+	return off, true
 }
 
 func typeRows(t lane.Type) int {

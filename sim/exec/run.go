@@ -63,7 +63,10 @@ loop:
 				f = formVFull
 			}
 		}
-		fn := in.fn[w.general&1]
+		fn := in.fn
+		if w.general != 0 {
+			fn = in.anyMode
+		}
 		d := (*lane.Row)(unsafe.Add(unsafe.Pointer(w.v), uintptr(in.dstOff)))
 		switch f {
 		case formV1:

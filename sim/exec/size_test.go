@@ -5,9 +5,9 @@ import (
 	"unsafe"
 )
 
-// An index into the decoded program is a shift as long as this holds.
+// The loop reads one cache line an instruction as long as this holds.
 func TestInstSize(t *testing.T) {
-	if n := unsafe.Sizeof(inst{}); n != 128 {
-		t.Errorf("inst has %d bytes, want 128", n)
+	if n := unsafe.Sizeof(inst{}); n != 64 {
+		t.Errorf("inst has %d bytes, want 64", n)
 	}
 }

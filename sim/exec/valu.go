@@ -44,10 +44,10 @@ func (c *codeCache) compileVALU(in *inst) form {
 	}
 	in.k = k
 	in.modified = !k.Packed && !k.Matrix && (in.i.Enc == isa.EncSDWA || in.i.Neg|in.i.Abs|in.i.OpSel != 0)
-	in.fn, in.cmp = [2]lane.Fn{k.Fn, k.Fn}, [2]lane.CmpFn{k.Cmp, k.Cmp}
+	in.fn, in.anyMode, in.cmp = k.Fn, k.Fn, [2]lane.CmpFn{k.Cmp, k.Cmp}
 	if !c.portable {
 		if v := vectors()[in.i.Op]; v != nil {
-			in.fn[0], in.cmp[0] = v.Fn, v.Cmp
+			in.fn, in.cmp[0] = v.Fn, v.Cmp
 		}
 	}
 	i := in.i
@@ -67,7 +67,11 @@ func (c *codeCache) compileVALU(in *inst) form {
 		}
 		s := &in.src[j]
 		s.typ, s.reg = t, i.Src[j]
-		c.compileSource(in, s, j)
+		if !c.compileSource(in, s, j) {
+			in.err = errConstants
+			in.run = runIllegal
+			return formRun
+		}
 		in.nsrc = uint8(j + 1)
 	}
 	in.merged = in.needsMerge()
@@ -93,6 +97,9 @@ func (in *inst) onlySigns() bool {
 	}
 	return (i.Neg|i.Abs)>>in.nsrc == 0
 }
+
+// errConstants: no compiled program comes near; it takes 16 million constants.
+var errConstants = errors.New("the code has too many different constants for the simulator")
 
 var errVectorMask = errors.New("the mask operand is a vector register")
 
@@ -139,7 +146,9 @@ func (in *inst) vectorForm(plain bool) form {
 	return formVFull
 }
 
-func (c *codeCache) compileSource(in *inst, s *source, j int) {
+// compileSource resolves source j. It reports false when there is no room for
+// a constant.
+func (c *codeCache) compileSource(in *inst, s *source, j int) bool {
 	o := s.reg
 	n := typeRows(s.typ)
 	in.reach(o, n)
@@ -153,15 +162,22 @@ func (c *codeCache) compileSource(in *inst, s *source, j int) {
 		s.kind = srcAcc
 	case o == isa.OperandLiteral:
 		lo, hi := lane.LiteralValue(s.typ, uint32(in.i.Literal))
-		s.rows, s.kind = c.constant(lo, hi, wideConst(s.typ, in.k), n), srcConst
+		return c.constSource(in, s, lo, hi)
 	case o >= isa.OperandInt && o <= 208, o >= isa.OperandHalf && o <= isa.OperandInv2Pi:
 		lo, hi := lane.ConstValue(elementType(s.typ, in.k), uint16(o))
-		s.rows, s.kind = c.constant(lo, hi, wideConst(s.typ, in.k), n), srcConst
+		return c.constSource(in, s, lo, hi)
 	case n == 2:
 		s.kind = srcPair + sourceKind(j)
 	default:
 		s.kind = srcScalar + sourceKind(j)
 	}
+	return true
+}
+
+func (c *codeCache) constSource(in *inst, s *source, lo, hi uint32) (ok bool) {
+	s.kind = srcConst
+	s.off, ok = c.constant(lo, hi, wideConst(s.typ, in.k), typeRows(s.typ))
+	return ok
 }
 
 // elementType is the type an inline constant expands to: for the tuples of
@@ -197,7 +213,7 @@ func (w *Wave) rows(s *source) *lane.Row {
 func (w *Wave) rowsSlow(s *source) *lane.Row {
 	switch {
 	case s.kind == srcConst:
-		return s.rows
+		return w.m.cache.chunks.at(s.off)
 	case s.kind == srcAcc:
 		return w.row(s.reg)
 	case s.kind >= srcPair:
@@ -212,6 +228,14 @@ func (w *Wave) rowsSlow(s *source) *lane.Row {
 		return r
 	}
 	return nil
+}
+
+// kernel is the instruction's kernel for the wave's MODE.
+func (in *inst) kernel(w *Wave) lane.Fn {
+	if w.general != 0 {
+		return in.anyMode
+	}
+	return in.fn
 }
 
 // vfull executes a vector instruction with any modifiers.
@@ -293,7 +317,7 @@ func (in *inst) outputModified() bool {
 // say.
 func (w *Wave) store(in *inst, d *lane.Row, p *[3]*lane.Row, exec uint64) {
 	e := &w.env
-	fn := in.fn[w.general&1]
+	fn := in.kernel(w)
 	if !in.merged {
 		fn(d, p[0], p[1], p[2], exec, e)
 		return
