@@ -215,6 +215,7 @@ func (g *Group) Start(l *Launch, id [3]uint32) {
 		w.reset()
 		w.m, w.index, w.lanes, w.tmp = &g.m, i, WaveLanes, g.tmp
 		w.v = &g.rows[i*stride]
+		w.bases = [2]unsafe.Pointer{unsafe.Pointer(w.v), mc.cache.chunks[0]}
 		w.nv, w.acc = uint32(l.VGPRs), uint32(l.AccOffset)
 		w.na = w.nv - w.acc
 		w.limit = w.nv

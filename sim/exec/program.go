@@ -35,10 +35,11 @@ const (
 type sourceKind uint8
 
 const (
-	srcNone   sourceKind = iota
-	srcVector            // VGPRs
-	srcAcc               // AccVGPRs
-	srcConst             // rows built at decode
+	srcVector sourceKind = iota // VGPRs
+	srcConst                    // rows built at decode, in the first chunk
+	srcFar                      // rows built at decode, in another chunk
+	srcAcc                      // AccVGPRs
+	srcNone
 	// 32-bit and 64-bit scalar operands, splat to temporary rows of the
 	// source's own position.
 	srcScalar
@@ -144,7 +145,9 @@ type constKey struct {
 
 // newCodeCache makes an empty cache of code decoded for target out of space.
 func newCodeCache(space *mem.Space, target *Target, portable bool) *codeCache {
-	return &codeCache{space: space, target: target, portable: portable, windows: map[uint64]*window{}, consts: map[constKey]uint32{}}
+	c := &codeCache{space: space, target: target, portable: portable, windows: map[uint64]*window{}, consts: map[constKey]uint32{}}
+	c.newChunk(0)
+	return c
 }
 
 // window returns the window of the code address va.
@@ -302,9 +305,8 @@ func (c *codeCache) constant(lo, hi uint32, wide bool, n int) (uint32, bool) {
 	if off+size < off || off < c.used {
 		return 0, false
 	}
-	if chunk := &c.chunks[off>>chunkShift]; *chunk == nil {
-		rows := alignRows(make([]lane.Row, chunkBytes/unsafe.Sizeof(lane.Row{})+1))
-		*chunk = unsafe.Pointer(&rows[0])
+	if n := off >> chunkShift; c.chunks[n] == nil {
+		c.newChunk(n)
 	}
 	c.used = off + size
 	rows := lane.Rows(c.chunks.at(off), n)
@@ -317,6 +319,11 @@ func (c *codeCache) constant(lo, hi uint32, wide bool, n int) (uint32, bool) {
 	}
 	c.consts[k] = off
 	return off, true
+}
+
+func (c *codeCache) newChunk(n uint32) {
+	rows := alignRows(make([]lane.Row, chunkBytes/unsafe.Sizeof(lane.Row{})+1))
+	c.chunks[n] = unsafe.Pointer(&rows[0])
 }
 
 func typeRows(t lane.Type) int {

@@ -53,6 +53,9 @@ func (c *codeCache) compileVALU(in *inst) form {
 	i := in.i
 	plain := i.Enc != isa.EncSDWA && i.Enc != isa.EncDPP && i.Neg|i.NegHi|i.Abs|i.OMod|i.OpSel == 0 &&
 		i.Flags&isa.FlagClamp == 0 && !k.Packed && !k.Matrix && !k.CmpX && !(is16(k.Dst) && k.KeepHigh)
+	for j := range in.src {
+		in.src[j].kind = srcNone
+	}
 	for j, t := range k.Src {
 		if t == lane.Mask && (i.Src[j].IsVGPR() || i.Src[j].IsAGPR()) {
 			in.err = errVectorMask
@@ -177,6 +180,9 @@ func (c *codeCache) compileSource(in *inst, s *source, j int) bool {
 func (c *codeCache) constSource(in *inst, s *source, lo, hi uint32) (ok bool) {
 	s.kind = srcConst
 	s.off, ok = c.constant(lo, hi, wideConst(s.typ, in.k), typeRows(s.typ))
+	if s.off >= chunkBytes {
+		s.kind = srcFar
+	}
 	return ok
 }
 
@@ -204,15 +210,15 @@ func matrixIsF64(k *lane.Kernel) bool { return k.Matrix && k.Src[0] == lane.F64 
 
 // rows returns the rows of a source.
 func (w *Wave) rows(s *source) *lane.Row {
-	if s.kind == srcVector {
-		return (*lane.Row)(unsafe.Add(unsafe.Pointer(w.v), uintptr(s.off)))
+	if s.kind <= srcConst {
+		return (*lane.Row)(unsafe.Add(w.bases[s.kind&1], uintptr(s.off)))
 	}
 	return w.rowsSlow(s)
 }
 
 func (w *Wave) rowsSlow(s *source) *lane.Row {
 	switch {
-	case s.kind == srcConst:
+	case s.kind == srcFar:
 		return w.m.cache.chunks.at(s.off)
 	case s.kind == srcAcc:
 		return w.row(s.reg)

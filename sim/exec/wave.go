@@ -47,6 +47,8 @@ type Wave struct {
 	nv  uint32    // VGPR rows the wave has
 	acc uint32    // row of a0
 	na  uint32    // rows from a0 on
+	// bases are where the offsets of srcVector and srcConst sources begin.
+	bases [2]unsafe.Pointer
 	// limit is nv, or 0 while VGPR indexing or VSKIP make every vector
 	// instruction take the careful path.
 	limit uint32
