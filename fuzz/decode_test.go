@@ -88,6 +88,8 @@ func checkOperand(t *testing.T, o isa.Operand, words uint8) {
 	switch {
 	case o == isa.OperandNone:
 		ok = n == 0
+	case o == isa.OperandNull:
+		ok = n > 0
 	case o.IsScalar():
 		ok = n > 0 && int(o)+n <= int(isa.OperandInt)
 	case o.IsVGPR():

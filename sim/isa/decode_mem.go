@@ -64,7 +64,11 @@ func (s *state) ds() {
 	}
 	in, f := s.in, s.form
 	s.flag(gds, FlagGDS)
-	acc := s.bit(25) && s.d.gfx90a
+	acc := s.bit(25) && s.d.gen == 9
+	if acc && !s.d.gfx90a {
+		s.fail()
+		return
+	}
 	if f.dst.width > 0 {
 		s.setDst(s.data(acc, s.bits(56, 8), f.dst.width), f.dst.width)
 	}

@@ -229,11 +229,14 @@ func (s *state) dppControl(kind, w uint32) {
 // does not have.
 func (f *form) noHalves() uint32 {
 	half := f.dst.file.half()
-	used := uint32(1)<<f.n - 1
+	used := uint32(0)
 	if half || f.dst.width > 0 && f.dst.file != fileSGPR {
 		used |= 8
 	}
-	for _, sl := range f.src[:f.n] {
+	for i, sl := range f.src[:f.n] {
+		if sl.file != fileSGPR { // a lane mask
+			used |= 1 << i
+		}
 		half = half || sl.file.half()
 	}
 	if !half {
@@ -419,21 +422,21 @@ func mix(op Op) bool {
 // scaled decodes a scaled matrix instruction: v_mfma_ld_scale_b32 followed by the
 // matrix operation, in one. It reports false when another instruction follows.
 func (s *state) scaled() bool {
-	prefix := s.w
+	prefix, form := s.w, s.form
 	next := binary.LittleEndian.Uint64(s.code[8:])
 	opcode := uint32(next >> 16 & 0x7f)
 	op, ok := scaledOp(s.d.t.vop3p, opcode)
 	if uint32(next)>>23 != 0x1a7 || !ok {
 		return false
 	}
-	in := s.in
+	in, before := s.in, *s.in
 	in.ScaleOpSel = uint8(prefix >> 11 & 3)
 	in.ScaleOpSelHi = uint8(prefix >> 59 & 3)
 	for i := range in.Scale {
 		code := uint32(prefix >> (32 + 9*i) & 0x1ff)
 		if code < 256 {
-			s.fail()
-			return true
+			*in = before
+			return false
 		}
 		in.Scale[i] = OperandVGPR + Operand(code-256)
 	}
@@ -441,6 +444,10 @@ func (s *state) scaled() bool {
 	if s.w = next &^ 0x7800; s.start(EncVOP3P, s.d.t.vop3p, opcode, 0xffff0000) {
 		in.Op, in.Size = op, 16
 		s.mai()
+	}
+	if s.status == unknown { // not a pair
+		*in, s.w, s.form, s.status = before, prefix, form, decoded
+		return false
 	}
 	return true
 }

@@ -32,7 +32,7 @@ func (s *state) wmma() {
 // v_wmma_ld_scale16_paired_b64, and the matrix operation in one. It reports false
 // when another instruction follows.
 func (s *state) scaledWMMA() bool {
-	prefix, prefixOp := s.w, s.in.Op
+	prefix, prefixOp, form, before := s.w, s.in.Op, s.form, *s.in
 	next := binary.LittleEndian.Uint64(s.code[8:])
 	opcode := uint32(next >> 16 & 0xff)
 	op, ok := scaledWMMAOp(s.d.t.vop3p, opcode, prefixOp)
@@ -54,12 +54,15 @@ func (s *state) scaledWMMA() bool {
 	s.scaleFields(prefix)
 	s.w = next
 	s.in.Size = 8
-	if !s.start(EncVOP3P, s.d.t.vop3p, opcode, 0xffff0000) {
-		return true
+	if s.start(EncVOP3P, s.d.t.vop3p, opcode, 0xffff0000) {
+		s.vop3pOperands()
+		in.Op, in.Size = op, 16
+		s.wmma()
 	}
-	s.vop3pOperands()
-	in.Op, in.Size = op, 16
-	s.wmma()
+	if s.status == unknown { // not a pair
+		*in, s.w, s.form, s.status = before, prefix, form, decoded
+		return false
+	}
 	return true
 }
 

@@ -110,6 +110,15 @@ func (p *printer) byteSel() {
 	p.offset(" byte_sel:", int32(v&3))
 }
 
+// permlane reports the lane permutations that take two flags as op_sel.
+func permlane(op Op) bool {
+	switch op {
+	case VPermlane16B32, VPermlanex16B32, VPermlane16VarB32, VPermlanex16VarB32:
+		return true
+	}
+	return false
+}
+
 // opSel prints VOP3 op_sel: one bit a source and one for the destination.
 func (p *printer) opSel() {
 	if strings.HasPrefix(p.in.Op.String(), "v_cvt_scale_pk") {
@@ -123,6 +132,11 @@ func (p *printer) opSel() {
 		p.byteSel()
 		return
 	}
+	if p.in.Op == VPermlane16SwapB32 || p.in.Op == VPermlane32SwapB32 {
+		p.when(p.in.OpSel&2 != 0, " bound_ctrl:1")
+		p.when(p.in.OpSel&1 != 0, " fi:1")
+		return
+	}
 	if p.in.OpSel == 0 || p.in.Op == VCndmaskB16 {
 		return
 	}
@@ -134,7 +148,10 @@ func (p *printer) opSel() {
 		n = 3 // the destination, whose byte OpSel chooses, counts as a source
 	}
 	v := p.in.OpSel&(1<<n-1) | p.in.OpSel>>3<<n
-	permute := p.in.Op == VPermlane16VarB32 || p.in.Op == VPermlanex16VarB32
+	permute := permlane(p.in.Op)
+	if permute {
+		n = 2 // fetch inactive and bound control
+	}
 	if p.in.Dst != OperandNone && !permute && (p.in.Enc != EncDPP || !p.in.Dst.IsScalar()) {
 		n++
 	}

@@ -159,6 +159,13 @@ type DPP struct {
 // there is no data register.
 // Unused operands are OperandNone.
 //
+// On gfx10 and later, SMEM always has Offset, and Src[1] only if SOFFSET is not NULL.
+// MUBUF's soffset NULL is OperandNull. TFE adds a dword to the data of a buffer
+// instruction. Asynchronous copies between memory and LDS of gfx1250 name the VGPR
+// with the LDS address where the assembler does: a load has it as Dst.
+// tensor_load_to_lds and tensor_store_from_lds have the groups of the descriptor in
+// Src, the last two or none, and Enc EncMIMG.
+//
 // Operands that the assembler prints are explicit, VCC of the 32-bit encodings
 // included. Not printed, hence not here: the destination as an addend (v_mac_*,
 // v_fmac_*, v_dot*c_*, s_cmovk_i32, s_addk_i32 …), VCC of v_div_fmas_*, M0, EXEC
@@ -192,7 +199,9 @@ type Inst struct {
 	Abs   uint8 // bit i takes the absolute value of source i
 	OMod  uint8 // 0 none, 1 *2, 2 *4, 3 /2
 	OpSel uint8 // bit i: source i uses its high half; bit 3: destination high half. On gfx11 and
-	// later also in the 32-bit encodings.
+	// later also in the 32-bit encodings. As encoded where the bits choose otherwise:
+	// byte_sel of FP8 conversions, scale_sel of v_cvt_scale_pk*, index_key of SWMMAC,
+	// fi and bound_ctrl of v_permlane*16_*.
 	OpSelHi uint8 // VOP3P op_sel_hi
 	Cbsz    uint8 // matrix: control broadcast size
 	Abid    uint8 // matrix: A-matrix broadcast identifier
@@ -232,8 +241,9 @@ type Inst struct {
 
 	Offset  int32  // immediate offset in bytes, sign-extended where the encoding is signed
 	Offset1 uint8  // DS second offset
-	Imm     uint16 // SIMM16 of SOPK and SOPP; the truth table of v_bitop3_*; the set of s_set_gpr_idx_on; the flags of s_atc_probe
-	Format  uint8  // MTBUF: dfmt | nfmt<<4; gfx10 and later: the unified format
+	Imm     uint16 // SIMM16 of SOPK and SOPP; the truth table of v_bitop3_*; the set of s_set_gpr_idx_on; the
+	// flags of s_atc_probe; the length of s_prefetch_*; the message of s_sendmsg_rtn_*
+	Format uint8 // MTBUF: dfmt | nfmt<<4; gfx10 and later: the unified format
 
 	opcode uint16 // the opcode field, by which Format finds the operand layout again
 }

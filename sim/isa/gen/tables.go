@@ -125,7 +125,7 @@ func writeTarget(target, path string, forms *formSet) {
 		if col[2] == "-" {
 			types[key] = sourceTypes(col[7])
 		}
-		for i := 7; i < len(col); i++ {
+		for i := 7; i < min(9, len(col)); i++ {
 			col[i] = withTypes(col, col[i], types[key])
 		}
 		if rows[table] == nil {
@@ -134,7 +134,9 @@ func writeTarget(target, path string, forms *formSet) {
 		wave64 := ""
 		if len(col) > 8 {
 			if wave64 = "noWave64"; col[8] != "none" {
-				wave64 = strconv.Itoa(forms.add(formText(gen, col, col[8], "")))
+				other := slices.Clone(col)
+				other[5], other[6] = col[9], col[10]
+				wave64 = strconv.Itoa(forms.add(formText(gen, other, col[8], "")))
 			}
 		}
 		rows[table][opcode] = fmt.Sprintf("{%s, %d}", goName(base(col[3])), forms.add(formText(gen, col, col[7], wave64)))
@@ -222,7 +224,7 @@ func onesOf(gen int, family, base, mask string) uint64 {
 }
 
 // laneMask matches the VOP3 operations whose third source is a lane mask.
-var laneMask = regexp.MustCompile(`^v_(cndmask_b\d+|(add|sub|subrev)_co_ci_u32)_e64`)
+var laneMask = regexp.MustCompile(`^v_(cndmask_b\d+|(add|sub|subrev)_co_ci_u32)(_|$)`)
 
 // formText turns the facts of a row into a form literal.
 func formText(gen int, col []string, operands, wave64 string) string {

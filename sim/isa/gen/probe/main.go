@@ -60,7 +60,7 @@ func probe(target string) error {
 	if err != nil {
 		return err
 	}
-	wave64 := map[string]string{}
+	wave64 := map[string]*row{}
 	gen := genOf(target)
 	two := gen >= 10 && target != "gfx1250"
 	if two {
@@ -69,7 +69,7 @@ func probe(target string) error {
 			return err
 		}
 		for _, r := range other {
-			wave64[r.family+r.opcode+r.variant] = strings.Join(r.ops, " ")
+			wave64[r.family+r.opcode+r.variant] = r
 		}
 	}
 	var b bytes.Buffer
@@ -77,12 +77,12 @@ func probe(target string) error {
 		fmt.Fprintf(&b, "%s\t%s\t%s\t%s\t%x\t%v\t%v\t%s", r.family, r.opcode, r.variant,
 			r.mnemonic(), r.base, r.mask, r.show, strings.Join(r.ops, " "))
 		if two {
-			ops, ok := wave64[r.family+r.opcode+r.variant]
+			other, ok := wave64[r.family+r.opcode+r.variant]
 			switch {
 			case !ok:
 				b.WriteString("\tnone")
-			case ops != strings.Join(r.ops, " "):
-				b.WriteString("\t" + ops)
+			case strings.Join(other.ops, " ") != strings.Join(r.ops, " "):
+				fmt.Fprintf(&b, "\t%s\t%v\t%v", strings.Join(other.ops, " "), other.mask, other.show)
 			}
 		}
 		b.WriteByte('\n')
