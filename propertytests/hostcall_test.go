@@ -122,7 +122,7 @@ func TestCallbackThatWaits(t *testing.T) {
 	mod := g.Module()
 	s, other := r.stream(), r.stream()
 	out, o := r.words(2), r.words(100)
-	var second runtime.Launch
+	launched := make(chan runtime.Launch, 1)
 	check := func(what string, err error) {
 		if !errors.Is(err, runtime.ErrInCallback) {
 			t.Errorf("%s: %v", what, err)
@@ -153,8 +153,9 @@ func TestCallbackThatWaits(t *testing.T) {
 		must("alloc", err)
 		must("copy", r.rt.Copy(b, 0, out, 0, 8))
 		must("free", b.Free())
-		second, err = other.Launch(ctx, g, runtime.LaunchConfig{Grid: runtime.Dim3{X: 2}, Block: runtime.Dim3{X: 64}}, runtime.Ptr(o), runtime.U32(100))
+		second, err := other.Launch(ctx, g, runtime.LaunchConfig{Grid: runtime.Dim3{X: 2}, Block: runtime.Dim3{X: 64}}, runtime.Ptr(o), runtime.U32(100))
 		must("launch", err)
+		launched <- second
 		return [2]uint64{7, 8}, nil
 	})
 	if err != nil {
@@ -163,6 +164,7 @@ func TestCallbackThatWaits(t *testing.T) {
 	if err := r.launch(s, k, 1, 1, runtime.Ptr(out), runtime.U64(id), runtime.U32(1)); err != nil {
 		t.Fatal(err)
 	}
+	second := <-launched
 	if err := second.Wait(t.Context()); err != nil {
 		t.Error(err)
 	}

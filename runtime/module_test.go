@@ -398,3 +398,26 @@ __attribute__((destructor)) static void down(void) { state = 2; }
 		remain = len(d3.mems)
 	}
 }
+
+// TestLLVMRPC: an object that talks to its host by LLVM's RPC is refused by
+// name, before anything of it is loaded.
+func TestLLVMRPC(t *testing.T) {
+	d := newFake(t)
+	rt := open(t, d)
+	before := len(d.mems)
+	_, err := rt.LoadModule(context.Background(), compile(t, `char __llvm_rpc_client[64] = {1}; __attribute__((device_kernel)) void k(void) { __llvm_rpc_client[0] = 2; }`))
+	if !errors.Is(err, runtime.ErrLLVMRPC) || !errors.Is(err, runtime.ErrUnsupported) || !strings.Contains(err.Error(), "__llvm_rpc_client") {
+		t.Errorf("load: %v", err)
+	}
+	if len(d.mems) != before {
+		t.Errorf("%d allocations remain", len(d.mems)-before)
+	}
+}
+
+func TestHeapOptions(t *testing.T) {
+	for _, c := range [][2]uint64{{1, 1 << 30}, {4 << 20, 2 << 20}, {1 << 62, 1 << 63}} {
+		if _, err := runtime.New(newFake(t), runtime.WithHeap(c[0], c[1])); !errors.Is(err, runtime.ErrInvalidArgument) {
+			t.Errorf("heap of %d to %d bytes: %v", c[0], c[1], err)
+		}
+	}
+}
