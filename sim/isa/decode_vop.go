@@ -316,9 +316,6 @@ func (s *state) vop3Start(enc Enc, plain, dpp, dpp8 []entry, opcode uint32) (kin
 // vop3Sources fills the sources of VOP3 and VOP3P, and the DPP control if kind
 // says so.
 func (s *state) vop3Sources(kind uint32) {
-	if kind != 0 {
-		defer s.dppControl(kind, s.w2)
-	}
 	for i, sl := range s.form.src[:s.form.n] {
 		lo := uint(32)
 		switch sl.field {
@@ -341,6 +338,9 @@ func (s *state) vop3Sources(kind uint32) {
 			return
 		}
 		s.setSrc(i, s.src(code, sl), sl.width)
+	}
+	if kind != 0 {
+		s.dppControl(kind, s.w2)
 	}
 }
 
@@ -422,7 +422,7 @@ func mix(op Op) bool {
 // scaled decodes a scaled matrix instruction: v_mfma_ld_scale_b32 followed by the
 // matrix operation, in one. It reports false when another instruction follows.
 func (s *state) scaled() bool {
-	prefix, form := s.w, s.form
+	prefix := s.w
 	next := binary.LittleEndian.Uint64(s.code[8:])
 	opcode := uint32(next >> 16 & 0x7f)
 	op, ok := scaledOp(s.d.t.vop3p, opcode)
@@ -446,10 +446,16 @@ func (s *state) scaled() bool {
 		s.mai()
 	}
 	if s.status == unknown { // not a pair
-		*in, s.w, s.form, s.status = before, prefix, form, decoded
+		s.again(&before, prefix)
 		return false
 	}
 	return true
+}
+
+// again returns to the prefix of what is not a pair.
+func (s *state) again(before *Inst, prefix uint64) {
+	*s.in, s.w, s.status = *before, prefix, decoded
+	s.start(EncVOP3P, s.d.t.vop3p, uint32(before.opcode), 0xffff0000)
 }
 
 // scaledOp returns the scaled form of a matrix operation.

@@ -32,7 +32,7 @@ func (s *state) wmma() {
 // v_wmma_ld_scale16_paired_b64, and the matrix operation in one. It reports false
 // when another instruction follows.
 func (s *state) scaledWMMA() bool {
-	prefix, prefixOp, form, before := s.w, s.in.Op, s.form, *s.in
+	prefix, prefixOp, before := s.w, s.in.Op, *s.in
 	next := binary.LittleEndian.Uint64(s.code[8:])
 	opcode := uint32(next >> 16 & 0xff)
 	op, ok := scaledWMMAOp(s.d.t.vop3p, opcode, prefixOp)
@@ -60,7 +60,7 @@ func (s *state) scaledWMMA() bool {
 		s.wmma()
 	}
 	if s.status == unknown { // not a pair
-		*in, s.w, s.form, s.status = before, prefix, form, decoded
+		s.again(&before, prefix)
 		return false
 	}
 	return true

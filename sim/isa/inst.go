@@ -123,7 +123,7 @@ const (
 	FlagFI                // DPP fetch inactive (gfx10 and later)
 	FlagScaleOffset       // gfx12: the address VGPR or SGPR offset counts data elements
 	FlagR128              // gfx1250 tensor instructions: r128
-	FlagLiteral64         // the literal has 64 bits (gfx1250); the 32 bits of the others extend as the operand's type says
+	FlagLiteral64         // the literal has 64 bits (gfx1250); others have 32
 	FlagReuseA            // gfx1250 WMMA: matrix_a_reuse, a hint
 	FlagReuseB            // gfx1250 WMMA: matrix_b_reuse, a hint
 	FlagAcc               // memory instruction whose data register is an AccVGPR (also in Dst/Src)
@@ -178,7 +178,7 @@ type Inst struct {
 	Enc  Enc
 	Base Enc   // for EncSDWA and EncDPP: the encoding without that dword; otherwise equal to Enc
 	Seg  Seg   // EncFLAT only
-	Size uint8 // bytes: 4, 8, 12, 16 or 20
+	Size uint8 // bytes: 4, 8, 12 or 16
 
 	Dst  Operand
 	SDst Operand // VOP3B and VOP2 carry-out mask, or OperandNone. VOPC writes Dst.
@@ -215,8 +215,8 @@ type Inst struct {
 	ScaleOpSel, ScaleOpSelHi uint8
 
 	// gfx1250: the scales of v_wmma_scale16_* are pairs of registers, bit i of ScaleOpSel
-	// takes the scales of Scale[i] from the upper half of the lanes, and ScaleFmt holds
-	// their formats: 0 E8, 1 E5M3, 2 E4M3.
+	// is matrix_a_scale or matrix_b_scale (1 ROW1), and ScaleFmt holds the formats of the
+	// scales: 0 E8, 1 E5M3, 2 E4M3.
 	ScaleFmt [2]uint8
 
 	// OpY is the second operation of EncVOPD, or OpInvalid; the first is Op with Dst and

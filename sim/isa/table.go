@@ -137,17 +137,34 @@ func (d *Decoder) lookup(t []entry, opcode uint32) (Op, *form) {
 	return op, &forms[f.wave64]
 }
 
+// pick returns the table of a vector encoding.
+func pick(base Enc, vop1, vop2, vopc, vop3, vop3p []entry) []entry {
+	switch base {
+	case EncVOP1:
+		return vop1
+	case EncVOP2:
+		return vop2
+	case EncVOPC:
+		return vopc
+	case EncVOP3:
+		return vop3
+	case EncVOP3P:
+		return vop3p
+	}
+	return nil
+}
+
 // tableOf returns the table that an instruction was decoded with.
 func (d *Decoder) tableOf(in *Inst) []entry {
 	t := d.t
 	switch in.Enc {
 	case EncSDWA:
-		return map[Enc][]entry{EncVOP1: t.vop1SDWA, EncVOP2: t.vop2SDWA, EncVOPC: t.vopcSDWA}[in.Base]
+		return pick(in.Base, t.vop1SDWA, t.vop2SDWA, t.vopcSDWA, nil, nil)
 	case EncDPP:
 		if in.DPP.DPP8 {
-			return map[Enc][]entry{EncVOP1: t.vop1DPP8, EncVOP2: t.vop2DPP8, EncVOPC: t.vopcDPP8, EncVOP3: t.vop3DPP8, EncVOP3P: t.vop3pDPP8}[in.Base]
+			return pick(in.Base, t.vop1DPP8, t.vop2DPP8, t.vopcDPP8, t.vop3DPP8, t.vop3pDPP8)
 		}
-		return map[Enc][]entry{EncVOP1: t.vop1DPP, EncVOP2: t.vop2DPP, EncVOPC: t.vopcDPP, EncVOP3: t.vop3DPP, EncVOP3P: t.vop3pDPP}[in.Base]
+		return pick(in.Base, t.vop1DPP, t.vop2DPP, t.vopcDPP, t.vop3DPP, t.vop3pDPP)
 	case EncDS:
 		if in.Flags&FlagGDS != 0 {
 			return t.gds
