@@ -1,11 +1,13 @@
 package propertytests
 
 import (
+	"bytes"
 	"encoding/binary"
 	"errors"
 	"os"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 
 	"gfxrt/runtime"
@@ -210,6 +212,38 @@ func TestHeapLanes(t *testing.T) {
 				t.Errorf("diagnostics %v", d)
 			}
 		})
+	}
+}
+
+// TestHeapShared: modules and streams of a device have one heap.
+func TestHeapShared(t *testing.T) {
+	r := newRig(t, "gfx90a")
+	want, err := os.ReadFile("../kernels/cases/devmalloc/o.exp")
+	if err != nil {
+		t.Fatal(err)
+	}
+	one, two := r.kernel("devmalloc", "devmalloc"), r.kernel("heap", "heap_lanes")
+	bad := r.words(1)
+	var wg sync.WaitGroup
+	for range 3 {
+		s, o := r.stream(), r.words(len(want)/8)
+		wg.Go(func() {
+			for range 5 {
+				if err := errors.Join(r.launch(s, one, 2, 64, runtime.Ptr(o), runtime.U32(70)),
+					r.launch(s, two, 2, 64, runtime.Ptr(bad), runtime.U32(128), runtime.U32(1), runtime.U32(3000))); err != nil {
+					t.Error(err)
+					return
+				}
+			}
+			got := make([]byte, len(want))
+			if err := o.Read(0, got); err != nil || !bytes.Equal(got, want) {
+				t.Errorf("%v, devmalloc left % x", err, got)
+			}
+		})
+	}
+	wg.Wait()
+	if h := r.heap(); h.Live != 0 || len(h.Problems) != 0 || r.read(bad)[0] != 0 {
+		t.Errorf("%d bytes live, problems %v, %#x bad", h.Live, h.Problems, r.read(bad)[0])
 	}
 }
 

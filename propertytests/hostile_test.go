@@ -19,7 +19,7 @@ const hostileTime = 20 * time.Second
 
 // attack runs one launch and closes the runtime, whatever the launch does. It
 // returns the launch's error and what the runtime said meanwhile.
-func (r *rig) attack(k *runtime.Kernel, groups, block uint32, args ...runtime.Arg) (err error, told []error) {
+func (r *rig) attack(k *runtime.Kernel, groups, block uint32, args ...runtime.Arg) (told []error, err error) {
 	r.t.Helper()
 	began := time.Now()
 	ctx, cancel := context.WithTimeout(context.Background(), hostileTime)
@@ -34,7 +34,7 @@ func (r *rig) attack(k *runtime.Kernel, groups, block uint32, args ...runtime.Ar
 	if d := time.Since(began); d > hostileTime {
 		r.t.Errorf("the attack took %s", d)
 	}
-	return err, r.diagnostics()
+	return r.diagnostics(), err
 }
 
 // expectReport wants the first report that there is, the launch's error or a
@@ -86,7 +86,7 @@ func TestHostileHostcall(t *testing.T) {
 			t.Run(fmt.Sprintf("%s/%s", c.name, target), func(t *testing.T) {
 				r := newRig(t, target)
 				out := r.words(4)
-				err, told := r.attack(r.kernel("hostile", "hostile"), 1, 1, runtime.Ptr(out), runtime.U32(c.mode), runtime.U64(c.n))
+				told, err := r.attack(r.kernel("hostile", "hostile"), 1, 1, runtime.Ptr(out), runtime.U32(c.mode), runtime.U64(c.n))
 				if c.class != nil {
 					expectReport(t, err, told, c.class, c.text)
 				} else if err != nil || len(told) != 0 {
@@ -107,7 +107,7 @@ func TestHostileStorm(t *testing.T) {
 		for _, target := range serviceTargets {
 			t.Run(fmt.Sprintf("%d/%s", mode, target), func(t *testing.T) {
 				r := newRig(t, target)
-				err, told := r.attack(r.kernel("hostile_asm", "hostile_asm"), 16, 256, runtime.U32(uint32(mode)))
+				told, err := r.attack(r.kernel("hostile_asm", "hostile_asm"), 16, 256, runtime.U32(uint32(mode)))
 				expectReport(t, err, told, hostcall.ErrCorrupt, text)
 			})
 		}

@@ -140,7 +140,6 @@ func segment(size, base int, explicit map[int]any, grid, group [3]uint32, dims u
 
 func never(int) bool        { return false }
 func hasLDS(o int) bool     { return o == 120 }
-func one3() [3]uint32       { return [3]uint32{1, 1, 1} }
 func gx(n uint32) [3]uint32 { return [3]uint32{n, 1, 1} }
 
 func TestKernargs(t *testing.T) {

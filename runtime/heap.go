@@ -146,7 +146,7 @@ func (s *services) heapStats(rt *Runtime) (*HeapStats, error) {
 	if err != nil {
 		return nil, err
 	}
-	m := heap.Memory{Header: header, First: s.heap.slabs.addr, Slabs: s.heap.count, Blocks: s.pool.Blocks(), Read: rt.dev.Read}
+	m := heap.Memory{Header: header, First: s.heap.slabs.addr, Slabs: s.heap.count, Blocks: s.pool.Blocks(), Shared: s.oldHeaps, Read: rt.dev.Read}
 	stats, err := heap.Read(&m)
 	if err != nil {
 		return nil, fmt.Errorf("device heap: %w", err)

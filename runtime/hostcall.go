@@ -40,7 +40,8 @@ func (h *hostFunctions) find(id uint64) HostFunction {
 // f runs on the goroutine that serves all kernels, one lane's call at a time,
 // while that lane waits: other requests wait too until it returns. It may read
 // and write buffers and variables; what would wait for a kernel is refused with
-// ErrInCallback. A panic in f ends the program.
+// ErrInCallback, unless f has another goroutine do it: then it waits for ever.
+// A panic in f ends the program.
 func (rt *Runtime) RegisterHostcall(id uint64, f HostFunction) error {
 	h := &rt.services.functions
 	h.mu.Lock()
@@ -64,14 +65,18 @@ func (rt *Runtime) RegisterHostcall(id uint64, f HostFunction) error {
 // checkCallback refuses op when the goroutine that asks for it is one that the
 // device waits for.
 func (rt *Runtime) checkCallback(op string) error {
-	inside := rt.callbacks.inside()
-	if c := rt.services.listener.Load(); c != nil && !inside {
-		inside = c.Serving()
-	}
-	if inside {
+	if rt.insideCallback() {
 		return fmt.Errorf("%s: %w", op, ErrInCallback)
 	}
 	return nil
+}
+
+func (rt *Runtime) insideCallback() bool {
+	if rt.callbacks.inside() {
+		return true
+	}
+	l := rt.services.listener.Load()
+	return l != nil && l.Serving()
 }
 
 // callbacks are the goroutines that are in a function of the program that

@@ -105,18 +105,6 @@ func (rt *Runtime) allocAligned(size, align uint64, kind MemoryKind) (region, er
 	return r, nil
 }
 
-// zero clears n bytes of device memory.
-func (rt *Runtime) zero(addr, n uint64) error {
-	chunk := make([]byte, min(n, 1<<20))
-	for done := uint64(0); done < n; done += uint64(len(chunk)) {
-		chunk = chunk[:min(n-done, uint64(len(chunk)))]
-		if err := rt.dev.Write(addr+done, chunk); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
 // Addr is the GPU virtual address of the first byte.
 func (b *Buffer) Addr() uint64 { return b.mem.Addr() }
 

@@ -98,8 +98,10 @@ func (s *Stream) printLocked(sl *slot) {
 // When it returns all of it has been written, by whomever. No lock that a
 // writer could need is held meanwhile.
 func (s *Stream) flush() {
-	if s.rt.callbacks.inside() {
-		return // called from a writer: the flush that called it goes on
+	if s.rt.insideCallback() {
+		// Who writes now may be waiting for this very writer. Whoever waits for
+		// the launch flushes again.
+		return
 	}
 	s.printing.Lock()
 	defer s.printing.Unlock()

@@ -23,9 +23,11 @@ const hostcallPoll = 2 * time.Millisecond
 // services is what kernels ask of the host. A service starts when a module is
 // loaded that may ask for it, and lives as long as the Runtime.
 type services struct {
-	mu        sync.Mutex
-	heap      *deviceHeap // nil until a kernel may ask for it
-	pool      *heap.Pool  // nil until there is a heap or hostcall
+	mu   sync.Mutex
+	heap *deviceHeap // nil until a kernel may ask for it
+	pool *heap.Pool  // nil until there is a heap or hostcall
+	// oldHeaps is set when a kernel may keep a heap in its own module.
+	oldHeaps  bool
 	call      *hostcallService
 	functions hostFunctions
 	listener  atomic.Pointer[hostcall.Listener] // call's
@@ -53,6 +55,7 @@ func (rt *Runtime) startServices(kernels []*Kernel) error {
 				return fmt.Errorf("kernel %s: hostcall: %w", k.Name(), err)
 			}
 			k.slots[kernarg.HostcallBuffer] = s.call.buffer.addr
+			s.oldHeaps = s.oldHeaps || k.m.obj.Version < 5
 		}
 	}
 	return nil

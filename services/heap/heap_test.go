@@ -344,6 +344,19 @@ func TestRead(t *testing.T) {
 	})
 }
 
+// TestReadShared: with heaps that the header does not know of, their blocks
+// are large ones and no contradiction.
+func TestReadShared(t *testing.T) {
+	md := newModel(16)
+	md.slab(5, md.give(SlabSize, SlabSize, slabHead), []int{0})
+	theirs := md.give(SlabSize, SlabSize, slabHead)
+	md.m.Shared = true
+	s, err := Read(&md.m)
+	if err != nil || len(s.Problems) != 0 || !maps.Equal(s.Large, map[uint64]uint64{theirs: SlabSize}) {
+		t.Errorf("%v, problems %v, large %v", err, s.Problems, s.Large)
+	}
+}
+
 func boolInt(b bool) int {
 	if b {
 		return 1

@@ -26,6 +26,9 @@ type Memory struct {
 	Slabs int
 	// Blocks is what a Pool gave and has not got back: bytes by address.
 	Blocks map[uint64]uint64
+	// Shared says that other heaps got blocks too: those in global variables
+	// of code objects before version 5. They appear among the large blocks.
+	Shared bool
 	// Read copies from device memory.
 	Read func(dst []byte, addr uint64) error
 }
@@ -141,7 +144,7 @@ func (r *reader) read() {
 			r.corrupt(o.Large, "%#x, where version %s has no field", r.u64(o.Large), r.l.Versions)
 		}
 	}
-	if n := int64(r.u64(r.l.Large)); n != int64(len(s.Large)) && r.stats.slabs() > 0 {
+	if n := int64(r.u64(r.l.Large)); n != int64(len(s.Large)) && r.stats.slabs() > 0 && !r.m.Shared {
 		err := ErrCorrupt
 		if n < int64(len(s.Large)) {
 			err = ErrDoubleFree // or a foreign one; the host has reported it by its address
