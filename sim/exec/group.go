@@ -444,7 +444,7 @@ func (g *Group) States(to []WaveState) []WaveState {
 		if w.prog != nil {
 			s.PC = w.pcAddr()
 			if w.pc < windowInsts {
-				if in := &w.prog.insts[w.pc]; in.i != nil {
+				if in := &w.prog.insts[w.pc]; in.decoded() {
 					s.Instruction = g.m.target.Decoder.Format(in.i, s.PC)
 				}
 			}

@@ -59,7 +59,7 @@ func (w *Wave) runObserved(budget int) int {
 		ev := TraceEvent{Group: w.m.group, Wave: w.index, PC: prog.base + uint64(pc)*4, Exec: w.exec()}
 		w.run(1)
 		done++
-		if in.i != nil {
+		if in.decoded() {
 			ev.Text = w.m.target.Decoder.Format(in.i, ev.PC)
 		} else {
 			ev.Text = "not an instruction"
@@ -92,7 +92,7 @@ func (in *inst) writesDst() bool {
 func (w *Wave) snapshot(in *inst) snapshot {
 	s := snapshot{scc: w.scc}
 	copy(s.s[:], w.S[:isa.OperandInt])
-	if in.i == nil || !in.fits(w) || !in.writesDst() {
+	if !in.decoded() || !in.fits(w) || !in.writesDst() {
 		return s
 	}
 	if o := in.i.Dst; o.IsScalar() {

@@ -74,6 +74,9 @@ type inst struct {
 	src [3]source
 }
 
+// decoded reports whether in is a known instruction.
+func (in *inst) decoded() bool { return in.coldInst != nil && in.i != nil }
+
 // selectors are the modifiers that packed kernels apply themselves.
 type selectors struct {
 	opSel, opSelHi, negLo, negHi, abs uint8

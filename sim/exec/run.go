@@ -201,7 +201,7 @@ func (w *Wave) setFault(kind device.FaultKind, lane int, addr uint64, reason str
 		Kind: kind, Reason: reason, KernelObject: w.m.kobj, Group: w.m.group,
 		Wave: w.index, Lane: lane, PC: w.atAddr(), Addr: addr,
 	}
-	if in := &w.prog.insts[w.at]; in.coldInst != nil && in.i != nil {
+	if in := &w.prog.insts[w.at]; in.decoded() {
 		w.fault.Instruction = w.m.target.Decoder.Format(in.i, w.fault.PC)
 	}
 }
