@@ -19,14 +19,14 @@ const fakeInit = `
 __attribute__((device_kernel)) void gfxrt_dm_init(unsigned long heap, unsigned long slabs, unsigned size, unsigned n) {
   __attribute__((address_space(1))) unsigned long *p = (void __attribute__((address_space(1))) *)heap;
   unsigned id = __builtin_amdgcn_workitem_id_x();
-  for (unsigned i = id; i < size / 8; i += 256) p[i] = 0;
+  for (unsigned i = id ^ 128; i < size / 8; i += 256) p[i] = 0; // another wave than the one that stores below
   __builtin_amdgcn_fence(__ATOMIC_SEQ_CST, "workgroup");
-  __builtin_amdgcn_s_barrier();
+  BARRIER
   if (id == 0) { p[NEXT] = slabs; p[NEXT + 1] = slabs + n * 2097152ul; p[NEXT + 2] = slabs; }
 }
 `
 
-func compile(t *testing.T, next string) []byte {
+func compile(t *testing.T, next, barrier string) []byte {
 	t.Helper()
 	clang, err := exec.LookPath("clang-22")
 	if err != nil {
@@ -36,7 +36,7 @@ func compile(t *testing.T, next string) []byte {
 	if err := os.WriteFile(in, []byte(fakeInit), 0o666); err != nil {
 		t.Fatal(err)
 	}
-	text, err := exec.Command(clang, "-x", "c", "--target=amdgcn-amd-amdhsa", "-mcpu=gfx90a", "-O1", "-nogpulib", "-DNEXT="+next, in, "-o", out).CombinedOutput()
+	text, err := exec.Command(clang, "-x", "c", "--target=amdgcn-amd-amdhsa", "-mcpu=gfx90a", "-O1", "-nogpulib", "-DNEXT="+next, "-DBARRIER="+barrier, in, "-o", out).CombinedOutput()
 	if err != nil {
 		t.Fatalf("%v\n%s", err, text)
 	}
@@ -51,20 +51,21 @@ func compile(t *testing.T, next string) []byte {
 // its fields is told by offset.
 func TestCheck(t *testing.T) {
 	for _, c := range []struct {
-		next string
-		want []string // of the error; nil for none
+		next, barrier string
+		want          []string // of the error; nil for none
 	}{
-		{"108544/8", nil},
-		{"(108544+16)/8", []string{"4 words", "offset 0x1a800: library 0x0, ours", "offset 0x1a820: library"}},
+		{"108544/8", "__builtin_amdgcn_s_barrier();", nil},
+		{"108544/8", "", nil},
+		{"(108544+16)/8", "__builtin_amdgcn_s_barrier();", []string{"4 words", "offset 0x1a800: library 0x0, ours", "offset 0x1a820: library"}},
 	} {
-		object := compile(t, c.next)
+		object := compile(t, c.next, c.barrier)
 		rt, err := runtime.Open(t.Context(), "sim:gfx90a", RuntimeOptions(3)...)
 		if err != nil {
 			t.Fatal(err)
 		}
 		r, err := Check(t.Context(), rt, Options{Object: object, Slabs: 3})
 		if c.want == nil {
-			if err != nil || r.Bytes != 128<<10 || r.Kernel != "gfxrt_dm_init" || r.Blocks != 0 {
+			if err != nil || r.Bytes != 128<<10 || r.Kernel != "gfxrt_dm_init" || r.Blocks != 0 || r.Unordered != (c.barrier == "") {
 				t.Errorf("%+v, %v", r, err)
 			}
 		} else if !errors.Is(err, ErrDrift) {

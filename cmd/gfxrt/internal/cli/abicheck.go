@@ -50,6 +50,9 @@ func (c *abiCheckCmd) Run(e *env) (err error) {
 		text += fmt.Sprintf("made by  %s\n", v)
 	}
 	text += fmt.Sprintf("header   %d bytes equal after %s with %d slabs\n", r.Bytes, r.Kernel, c.Slabs)
+	if r.Unordered {
+		text += "note     it stores its fields before all its waves have cleared the header, and may lose them; compared with a header cleared beforehand\n"
+	}
 	if r.Blocks > 0 {
 		text += fmt.Sprintf("malloc   %d blocks of %d bytes from the initial slabs, all freed; layout of ROCm %s\n", r.Blocks, r.BlockSize, r.Layout.Versions)
 	} else {
