@@ -335,8 +335,9 @@ func slotText(o string, i int) (text string, dst, sdst bool) {
 	field, kind, _ := strings.Cut(o, ":")
 	kind, typ, _ := strings.Cut(kind, "/")
 	kind, not, _ := strings.Cut(kind, "!")
-	constant := map[string]string{"": "0", "32": "constant32", "64": "constant64", "f64": "constantF64", "i16": "constantI16", "f16": "constantF16", "bf16": "constantBF16"}[typ]
-	file, width := "fileAny", strings.TrimLeft(kind, "slhavcoffm")
+	constant := map[string]string{"": "0", "32": "constant32", "64": "constant64", "f64": "constantF64", "i16": "constantI16", "f16": "constantF16", "bf16": "constantBF16",
+		"pkf16": "constantPkF16", "pkbf16": "constantPkBF16"}[typ]
+	file, width := "fileAny", strings.TrimLeft(kind, "slhavcofm")
 	switch {
 	case kind == "vcc2" || kind == "vcc1":
 		field, file = "vcc", "fileSGPR"
