@@ -68,13 +68,14 @@ func (d *Decoder) WaveSize() int { return int(d.wave) }
 
 // state is one decode in progress.
 type state struct {
-	d    *Decoder
-	in   *Inst
-	code []byte
-	w    uint64 // the first two dwords; the second is 0 when absent
-	w2   uint32 // the third dword, in the encodings that have one
-	size uint8  // bytes before a literal
-	form *form
+	d      *Decoder
+	in     *Inst
+	code   []byte
+	w      uint64 // the first two dwords; the second is 0 when absent
+	prefix uint64 // w before scalePrefix
+	w2     uint32 // the third dword, in the encodings that have one
+	size   uint8  // bytes before a literal
+	form   *form
 
 	status status
 }

@@ -350,9 +350,8 @@ func (s *state) vop3p() {
 	if s.d.gen >= 10 {
 		opcode = s.bits(16, 8)
 	}
-	if s.scalePrefix(opcode) {
-		s.w &^= 0xff // VDST has no meaning
-	}
+	s.prefix = s.w
+	s.w &= s.scalePrefix(opcode)
 	kind, ok := s.vop3Start(EncVOP3P, t.vop3p, t.vop3pDPP, t.vop3pDPP8, opcode)
 	if !ok {
 		return
@@ -426,7 +425,7 @@ func (s *state) scaled() bool {
 	next := binary.LittleEndian.Uint64(s.code[8:])
 	opcode := uint32(next >> 16 & 0x7f)
 	op, ok := scaledOp(s.d.t.vop3p, opcode)
-	if uint32(next)>>23 != 0x1a7 || !ok {
+	if !scaledHalf(uint32(next)) || !ok {
 		return false
 	}
 	in, before := s.in, *s.in
@@ -435,26 +434,28 @@ func (s *state) scaled() bool {
 	for i := range in.Scale {
 		code := uint32(prefix >> (32 + 9*i) & 0x1ff)
 		if code < 256 {
-			*in = before
+			s.again(&before)
 			return false
 		}
 		in.Scale[i] = OperandVGPR + Operand(code-256)
 	}
-	// LLVM sets bit 11 of the second half; ABID has no meaning here.
 	if s.w = next &^ 0x7800; s.start(EncVOP3P, s.d.t.vop3p, opcode, 0xffff0000) {
 		in.Op, in.Size = op, 16
 		s.mai()
 	}
 	if s.status == unknown { // not a pair
-		s.again(&before, prefix)
+		s.again(&before)
 		return false
 	}
 	return true
 }
 
+// scaledHalf reports the first dword of a matrix operation after a prefix: ABID is 1.
+func scaledHalf(w uint32) bool { return w>>23 == 0x1a7 && w&0x7800 == 0x0800 }
+
 // again returns to the prefix of what is not a pair.
-func (s *state) again(before *Inst, prefix uint64) {
-	*s.in, s.w, s.status = *before, prefix, decoded
+func (s *state) again(before *Inst) {
+	*s.in, s.w, s.status = *before, s.prefix, decoded
 	s.start(EncVOP3P, s.d.t.vop3p, uint32(before.opcode), 0xffff0000)
 }
 

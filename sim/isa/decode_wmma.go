@@ -60,22 +60,31 @@ func (s *state) scaledWMMA() bool {
 		s.wmma()
 	}
 	if s.status == unknown { // not a pair
-		s.again(&before, prefix)
+		s.again(&before)
 		return false
 	}
 	return true
 }
 
-// scalePrefix reports an opcode that gives the next instruction its scales, when
-// that is one that takes them.
-func (s *state) scalePrefix(opcode uint32) bool {
-	if !s.d.gfx1250 || len(s.code) < 16 {
-		return false
+// scalePrefix masks the bits that mean something in the prefix of a scaled matrix
+// operation, all of them when the next instruction does not make a pair with it.
+func (s *state) scalePrefix(opcode uint32) uint64 {
+	if len(s.code) < 16 {
+		return ^uint64(0)
 	}
 	op, _ := s.d.lookup(s.d.t.vop3p, opcode)
 	next := binary.LittleEndian.Uint32(s.code[8:])
-	_, ok := scaledWMMAOp(s.d.t.vop3p, next>>16&0xff, op)
-	return ldScale(op) && ok && next>>24 == 0xcc
+	switch {
+	case op == VMfmaLdScaleB32:
+		if _, ok := scaledOp(s.d.t.vop3p, next>>16&0x7f); ok && scaledHalf(next) {
+			return 3<<59 | 0x3ffff<<32 | 0xffff1800
+		}
+	case ldScale(op):
+		if _, ok := scaledWMMAOp(s.d.t.vop3p, next>>16&0xff, op); ok && next>>24 == 0xcc {
+			return ^uint64(0xff) // VDST has no meaning
+		}
+	}
+	return ^uint64(0)
 }
 
 // ldScale reports the instructions that give the next one its scales.

@@ -204,6 +204,17 @@ func (p *printer) constant(o Operand, typ constant) {
 	}
 }
 
+// inlineBFloat reports the bfloat16 values that have an inline constant: the high
+// halves of the singles.
+func inlineBFloat(v uint16) bool {
+	for _, s := range inlineSingle {
+		if v == uint16(s>>16) {
+			return true
+		}
+	}
+	return false
+}
+
 // literal64 prints a 64-bit literal; lit64() marks one that a 32-bit literal or an
 // inline constant could be.
 func (p *printer) literal64(typ constant) {
@@ -251,11 +262,17 @@ func (p *printer) literal(typ constant) {
 	case constant64:
 		inline = v <= 64
 	case constantI16:
-		inline = int32(v) >= -16 && int32(v) <= 64 || p.d.gen >= 10 && p.in.Enc > EncSMEM && int16(v) >= -16 && int16(v) <= 64
+		inline = int32(v) >= -16 && int32(v) <= 64 || slices.Contains(inlineSingle[:], uint32(v))
+	case constantPkF16:
+		inline = int32(v) >= -16 && int32(v) <= 64 || v>>16 == 0 && slices.Contains(inlineHalf[:], uint16(v))
+	case constantPkBF16:
+		inline = int32(v) >= -16 && int32(v) <= 64 || v>>16 == 0 && inlineBFloat(uint16(v))
+	case constantBF16:
+		inline = int16(v) >= -16 && int16(v) <= 64 || inlineBFloat(uint16(v))
 	case constantF16:
 		inline = int16(v) >= -16 && int16(v) <= 64 || slices.Contains(inlineHalf[:], uint16(v))
 	}
-	if !inline && (typ == constantI16 || typ == constantF16) {
+	if !inline && (typ == constantI16 || typ == constantF16 || typ == constantBF16) {
 		v &= 0xffff
 	}
 	p.when(inline, "lit(")

@@ -1,6 +1,9 @@
 package isa
 
-import "strings"
+import (
+	"slices"
+	"strings"
+)
 
 // vector prints the vector ALU encodings.
 func (p *printer) vector() {
@@ -53,7 +56,9 @@ func (p *printer) modified(i int, sl slot) {
 	}
 	// LLVM writes neg(1), because -1 would be another constant.
 	o := in.Src[i]
-	negCall := neg && !abs && (o >= OperandInt && o <= 208 || o >= OperandHalf && o <= OperandInv2Pi)
+	named := o >= OperandInt && o <= 208 || o >= OperandHalf && o <= OperandInv2Pi ||
+		o == OperandLiteral && sl.typ == constantF64 && slices.Contains(inlineDouble[:], uint32(in.Literal))
+	negCall := neg && !abs && named
 	p.when(negCall, "neg(")
 	p.when(neg && !negCall, "-")
 	p.when(abs, "|")

@@ -88,8 +88,8 @@ var (
 	maskInAbs  = regexp.MustCompile(`\|(v\d+), (vcc(?:_lo)?)\|`)
 	agprMemory = regexp.MustCompile(`^(ds|flat|global|scratch|buffer|tbuffer)_.*\ba(\d|\[)`)
 	foreign    = regexp.MustCompile(`[ -|(]null\b|src_flat_scratch_base|s\[\d+:10[2-9]\]|^v_cmp.*_e64 src_|^v_s?mf.* src_` +
-		`|^global.*[ ,]exec\b|^flat_.* offset:(409[6-9]|4[1-9]\d\d|[5-8]\d{3})|^v_read(first)?lane_b32 src_|^v_swap_b32 .*src_|^v_nop |^v_clrexcp `)
-	foreign10  = regexp.MustCompile(`s\[\d+:10[6-9]\]|^(global|flat|cluster).*[ ,]exec\b|^v_fma_mix\w*_dpp [^,]*, [^,]*, -?\|?(null|src_)|^v_s_\w+ src_|^v_cmp_.*_e64(_dpp)? src_|^v_permlane64_b32 .*src_|^v_swap.*(null|src_)|^v_dot4_f32\w*_dpp .*src_|^v_readfirstlane_b32 .*src_|^v_s?w?mm.*[ ,](s\d|s\[|null|vcc|exec|m0|ttmp|src_)|^v_movrels.* src_`)
+		`|^global.*[ ,]exec\b|^flat_.* offset:(409[6-9]|4[1-9]\d\d|[5-8]\d{3})|^v_read(first)?lane_b32 src_|^v_swap_b32 .*src_|^v_readfirstlane_b32 .*src_|^v_nop |^v_clrexcp `)
+	foreign10  = regexp.MustCompile(`s\[\d+:10[6-9]\]|^(global|flat|cluster).*[ ,]exec\b|^v_fma_mix\w*_dpp [^,]*, [^,]*, -?\|?(null|src_)|^v_s_\w+ src_|^v_cvt_scale_pk.* src_|^v_cmp_.*_e64(_dpp)? src_|^v_permlane64_b32 .*src_|^v_swap.*(null|src_)|^v_dot4_f32\w*_dpp .*src_|^v_readfirstlane_b32 .*src_|^v_s?w?mm.*[ ,](s\d|s\[|null|vcc|exec|m0|ttmp|src_)|^v_movrels.* (src_|null)`)
 	flatOffset = regexp.MustCompile(`^flat_.* offset:(\d+)`)
 	tuple      = regexp.MustCompile(`[va]\[(\d+):(\d+)\]`)
 	laneMask   = regexp.MustCompile(`^v_((cndmask_b32|addc_co_u32|subb_co_u32|subbrev_co_u32|(add|sub|subrev)_co_ci_u32)_e64|cndmask_b16|cndmask_b16_e64)(_dpp)? `)
@@ -141,6 +141,9 @@ func reserved(d *Decoder, code []byte) bool {
 		if gen12 := d.gen == 12; !gen12 && (w>>26 == 0x38 || w>>26 == 0x3a) && hi>>24 == 255 {
 			return true
 		}
+	}
+	if d.gen == 10 && w>>23 == 0x1a7 { // v_fma_mix* of gfx9, which llvm-mc takes for gfx10 too
+		return true
 	}
 	if len(code) >= 8 && d.gen == 9 {
 		hi := binary.LittleEndian.Uint32(code[4:])

@@ -52,6 +52,8 @@ const (
 	constantI16
 	constantF16
 	constantBF16
+	constantPkF16  // two halves; a literal is 32 bits
+	constantPkBF16 // two bfloats; a literal is 32 bits
 )
 
 // slot is one operand of a form: width is in dwords.

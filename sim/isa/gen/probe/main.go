@@ -11,7 +11,9 @@
 // that may be set, mask of those that change the text when set, and the operands
 // in printed order as FIELD:KIND WIDTH, followed for sources by !s if no SGPR may
 // stand there, !v if no VGPR may, and by the type of the constants that may:
-// /32, /64 (integer, or no literal is allowed), /f64, /i16 or /f16.
+// /32, /64 (integer, or no literal is allowed), /f64, /i16, /f16, /bf16, and for
+// packed ones /pkf16 and /pkbf16. Then, where they differ, the operands, mask and
+// changing bits in wave64, or none if the target lacks the instruction there.
 package main
 
 import (
@@ -399,6 +401,21 @@ func findConstants(mc *oracle, rows []*row) {
 				mc.ask(append(v.or(f.enc(255)).put(r.base), 0x80, 0x3f, 0, 0), func(text string, size int) {
 					if o := operandsOf(text); strings.HasPrefix(o[at], "lit(") && typ == "/f16" { // 1.0
 						typ = "/bf16"
+					}
+				})
+				// Literals that have an inline form print as lit().
+				marks := [4]bool{}
+				for i, l := range [4]uint32{0x3c00, 0x3f80, 0x3f800000, 0x40} {
+					mc.ask(binary.LittleEndian.AppendUint32(v.or(f.enc(255)).put(r.base), l), func(text string, size int) {
+						marks[i] = strings.HasPrefix(operandsOf(text)[at], "lit(")
+					})
+				}
+				mc.then(func() {
+					switch {
+					case typ == "/32" && marks == [4]bool{true, false, false, true}:
+						r.ops[at] = strings.TrimSuffix(r.ops[at], typ) + "/pkf16"
+					case typ == "/32" && marks == [4]bool{false, true, false, true}:
+						r.ops[at] = strings.TrimSuffix(r.ops[at], typ) + "/pkbf16"
 					}
 				})
 				mc.ask(append(v.or(f.enc(255)).put(r.base), 0, 0, 0xe0, 0x3f), func(text string, size int) {
