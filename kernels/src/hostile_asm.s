@@ -106,6 +106,8 @@ amdhsa.kernels:
     .private_segment_fixed_size: 0
     .wavefront_size: 64
     .sgpr_count: 20
+    .sgpr_spill_count: 0
+    .vgpr_spill_count: 0
     .vgpr_count: 12
     .max_flat_workgroup_size: 256
     .args:
