@@ -294,6 +294,36 @@ func TestMessageLimits(t *testing.T) {
 	}
 }
 
+// TestAllLanesSpeak: every lane that a gfx942 holds (304 CUs of 32 waves) has a
+// long message under assembly at once.
+func TestAllLanesSpeak(t *testing.T) {
+	const lanes = 304 * 32 * 64
+	var m messages
+	var slot [8]uint64
+	for lane := range lanes {
+		slot = [8]uint64{descBegin | 7<<5}
+		d, _, done, err := m.add(&slot)
+		if done || err != nil || d>>descIDShift != uint64(lane) {
+			t.Fatalf("lane %d: %#x, %v, %v", lane, d, done, err)
+		}
+		for range 2 {
+			slot = [8]uint64{d, 1, 2, 3, 4, 5, 6, 7}
+			if _, _, _, err := m.add(&slot); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	for lane := range uint64(lanes) {
+		slot = [8]uint64{lane<<descIDShift | descEnd}
+		if _, data, done, err := m.add(&slot); !done || err != nil || len(data) != 3*56 {
+			t.Fatalf("lane %d: %d bytes, %v, %v", lane, len(data), done, err)
+		}
+	}
+	if m.bytes != 0 {
+		t.Errorf("%d bytes left", m.bytes)
+	}
+}
+
 func TestHostileBuffer(t *testing.T) {
 	for _, c := range []struct {
 		name   string

@@ -5,11 +5,12 @@ import (
 	"fmt"
 )
 
-// Limits on messages under assembly.
+// Limits on messages under assembly. Every lane of every wave that can be
+// resident may have one open: 622,592 on gfx942.
 const (
-	MaxMessage  = 1 << 20  // bytes of one message
-	MaxTable    = 64 << 20 // bytes of all messages of a server
-	MaxMessages = 1 << 18  // open messages
+	MaxMessage  = 1 << 20   // bytes of one message
+	MaxTable    = 512 << 20 // bytes of all messages of a server
+	MaxMessages = 1 << 20   // open messages
 )
 
 // Message descriptor, word 0 of a slot (services.cl).
