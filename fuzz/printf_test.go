@@ -59,7 +59,7 @@ func FuzzPrintfFIFO(f *testing.F) {
 		total := 0
 		emit := func(_ printf.Stream, text []byte) error {
 			total += len(text)
-			if len(text) == 0 || total > 64<<20 {
+			if len(text) == 0 || total > 256<<20 {
 				t.Fatalf("emitted %d bytes, %d in all", len(text), total)
 			}
 			return nil

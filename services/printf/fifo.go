@@ -35,7 +35,7 @@ const (
 	maxRecordErrors = 16
 	// maxDecoded bounds the text of one decode: a few bytes of a hostile
 	// record may ask for a megabyte of padding.
-	maxDecoded = 64 << 20
+	maxDecoded = 256 << 20
 )
 
 // Emit receives the text of one record. Its error ends decoding.
