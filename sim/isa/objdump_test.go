@@ -86,6 +86,7 @@ func compareListing(t *testing.T, d *Decoder, listing string) (instructions, obj
 	t.Helper()
 	var sections []section
 	path, failed := "", 0
+	labels := listedLabels(t, listing)
 	for line := range strings.Lines(listing) {
 		if p, _, ok := strings.Cut(line, ":\tfile format"); ok {
 			path, sections = p, textSections(t, p)
@@ -104,6 +105,9 @@ func compareListing(t *testing.T, d *Decoder, listing string) (instructions, obj
 		words, _, _ = strings.Cut(words, "<")
 		size := 4 * len(strings.Fields(words))
 		in, got := decodeAt(t, d, sections, addr)
+		if name := labels[path][BranchTarget(&in, addr)]; name != "" && isBranch(in.Op) {
+			got = got[:strings.LastIndex(got, " ")+1] + name // objdump names the target
+		}
 		if want := strings.TrimSpace(text); got != want || int(in.Size) != size {
 			if failed++; failed < 20 {
 				t.Errorf("%s %#x: got %q size %d, want %q size %d", path, addr, got, in.Size, want, size)
@@ -115,6 +119,27 @@ func compareListing(t *testing.T, d *Decoder, listing string) (instructions, obj
 		t.Errorf("%d of %d instructions disagree", failed, instructions)
 	}
 	return instructions, objects
+}
+
+// listedLabels collects, by object, the local labels that objdump prints: in
+// hand-written code they name the targets of branches.
+func listedLabels(t *testing.T, listing string) map[string]map[uint64]string {
+	t.Helper()
+	all := map[string]map[uint64]string{}
+	path := ""
+	for line := range strings.Lines(listing) {
+		if p, _, ok := strings.Cut(line, ":\tfile format"); ok {
+			path = p
+			all[path] = map[uint64]string{}
+			continue
+		}
+		at, name, ok := strings.Cut(strings.TrimSpace(line), " <")
+		addr, err := strconv.ParseUint(at, 16, 64)
+		if name, colon := strings.CutSuffix(name, ">:"); ok && colon && err == nil && len(at) == 16 {
+			all[path][addr] = name
+		}
+	}
+	return all
 }
 
 func decodeAt(t *testing.T, d *Decoder, sections []section, addr uint64) (Inst, string) {
