@@ -275,5 +275,6 @@ func (w *worker) backOff(j *job) {
 	j.mu.Unlock()
 	if w.idle > 2*n+8 {
 		time.Sleep(20 * time.Microsecond)
+		w.idle = n + 8 // the others get a round before the next sleep
 	}
 }
