@@ -42,6 +42,12 @@ const (
 // isWide tells the operations that are 64-bit by name, without _x2.
 func (a atomicOp) isWide() bool { return a >= atomFAdd64 && a <= atomFMax64 }
 
+// known reports whether the operation has a meaning here: those that are
+// vector instructions need their kernel.
+func (a atomicOp) known() bool {
+	return a < atomFAdd32 || atomicKernels[a] != nil
+}
+
 // atomicNames maps the mnemonic part after "atomic_".
 var atomicNames = map[string]atomicOp{
 	"swap": atomSwap, "cmpswap": atomCmpSwap, "add": atomAdd, "sub": atomSub,

@@ -137,6 +137,9 @@ func (m *memOp) parseAtomic(s string) *memOp {
 // compileVMEM chooses the executor of a vector memory instruction.
 func (c *codeCache) compileVMEM(in *inst) func(w *Wave, in *inst) {
 	run := c.memoryExecutor(in)
+	if in.m != nil && in.m.kind == memAtomic && !in.m.atom.known() {
+		return nil
+	}
 	if in.m != nil {
 		in.m.clear = c.target.SRAMECC
 	}
