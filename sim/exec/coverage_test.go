@@ -123,3 +123,14 @@ func (r *rig) one(t *testing.T, text string, code []byte) {
 		}
 	}
 }
+
+// TestLDSDirectIsRefused: the operand must not read as a silent zero.
+func TestLDSDirectIsRefused(t *testing.T) {
+	r := newRig(t, "gfx90a")
+	g := NewGroup(0)
+	g.Start(r.launch([]byte{0xfe, 0x02, 0x00, 0x7e}), [3]uint32{}) // v_mov_b32 v0, src_lds_direct
+	g.waves[0].run(1)
+	if f := g.waves[0].fault; f == nil || f.Kind != device.FaultIllegal || !strings.Contains(f.Reason, "lds_direct") {
+		t.Errorf("fault %v, want an illegal instruction that names the operand", f)
+	}
+}

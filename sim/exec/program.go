@@ -1,7 +1,9 @@
 package exec
 
 import (
+	"errors"
 	"fmt"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"unsafe"
@@ -227,10 +229,18 @@ func (c *codeCache) decode(win *window, i uint32) bool {
 	return true
 }
 
+// errLDSDirect: LLVM's disassembler prints the operand for every gfx9 target,
+// its assembler refuses it for gfx90a and gfx942.
+var errLDSDirect = errors.New("src_lds_direct is not supported by this processor")
+
 // compile chooses form and functions for a decoded instruction.
 func (c *codeCache) compile(in *inst) form {
 	op := in.i.Op
 	in.dst = in.i.Dst
+	if slices.Contains(in.i.Src[:], isa.OperandLDSDirect) {
+		in.err, in.run = errLDSDirect, runIllegal
+		return formRun
+	}
 	if nops[op] {
 		return formNop
 	}
