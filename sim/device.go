@@ -75,8 +75,8 @@ func Open(target string, o Options) (*Device, error) {
 	d.machine.Cycles = func() uint64 { return uint64(time.Since(d.started).Nanoseconds()) * (p.clock / 1_000_000) / 1000 }
 	d.machine.Message = func(uint32, uint32) { d.cp.Notify() }
 	opts := cp.Options{Machine: d.machine, Target: d.target, Info: d.info, Threads: o.threads(), Seed: o.Seed}
-	if o.Trace != nil {
-		opts.Observer = &exec.Observer{Want: o.TraceWant, Step: o.Trace}
+	if o.Trace != nil || o.Probe != nil {
+		opts.Observer = &exec.Observer{Want: o.TraceWant, Step: o.Trace, Probe: o.Probe}
 	}
 	d.cp = cp.New(opts)
 	return d, nil

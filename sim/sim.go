@@ -48,6 +48,8 @@ type Options struct {
 	// overlap.
 	Trace     func(TraceEvent)
 	TraceWant func(group [3]uint32, wave int) bool
+	// Probe, when not nil, makes what follows the waves of each work-group.
+	Probe exec.ProbeFunc
 }
 
 // ParseOptions reads the options of a device string: the words after "sim"

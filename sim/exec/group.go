@@ -208,6 +208,9 @@ func (g *Group) Start(l *Launch, id [3]uint32) {
 		space: mc.Space, cache: mc.cache, target: mc.Target, lds: g.lds[:l.LDSBytes], gds: mc.GDS, group: id,
 		kobj: l.KernelObject, waves: n, gws: l.GWS, clock: mc.Clock, cycles: mc.Cycles, message: mc.Message, observe: l.Observer,
 	}
+	if o := l.Observer; o != nil && o.Probe != nil {
+		g.m.probe = o.Probe(l.KernelObject, id)
+	}
 	stride := waveStride(l)
 	swb := l.ScratchWaveBytes()
 	for i := range g.waves {

@@ -15,9 +15,12 @@ import (
 type Observer struct {
 	// Want selects the waves to report; nil means all.
 	Want func(group [3]uint32, wave int) bool
-	// Step is called after each instruction, from the goroutine that runs the
-	// wave: calls for different groups may overlap.
+	// Step, when not nil, is called after each instruction, from the goroutine
+	// that runs the wave: calls for different groups may overlap.
 	Step func(TraceEvent)
+	// Probe, when not nil, makes what follows all waves of a group; Want does
+	// not apply to it.
+	Probe ProbeFunc
 }
 
 // TraceEvent is one executed instruction.
@@ -41,7 +44,9 @@ type RegWrite struct {
 // runObserved is run with a report after each instruction.
 func (w *Wave) runObserved(budget int) int {
 	o := w.m.observe
-	if o.Want != nil && !o.Want(w.m.group, w.index) {
+	trace := o.Step != nil && (o.Want == nil || o.Want(w.m.group, w.index))
+	probe := w.m.probe
+	if !trace && probe == nil {
 		return w.run(budget)
 	}
 	done := 0
@@ -55,19 +60,34 @@ func (w *Wave) runObserved(budget int) int {
 		if atomic.LoadUint32(&in.form) == formUndecoded {
 			w.m.cache.decode(prog, pc)
 		}
-		snap := w.snapshot(in)
-		ev := TraceEvent{Group: w.m.group, Wave: w.index, PC: prog.base + uint64(pc)*4, Exec: w.exec()}
+		var snap snapshot
+		if trace {
+			snap = w.snapshot(in)
+		}
+		va, exec := prog.base+uint64(pc)*4, w.exec()
+		if probe != nil {
+			w.beforeStep(in, va)
+		}
 		w.run(1)
 		done++
-		if in.decoded() {
-			ev.Text = w.m.target.Decoder.Format(in.i, ev.PC)
-		} else {
-			ev.Text = "not an instruction"
+		if probe != nil {
+			w.afterStep()
+			probe.Step(&w.tmp.step)
 		}
-		ev.Writes = w.changes(&snap, ev.Exec)
-		o.Step(ev)
+		if trace {
+			w.reportStep(in, va, exec, &snap)
+		}
 	}
 	return done
+}
+
+func (w *Wave) reportStep(in *inst, va, exec uint64, snap *snapshot) {
+	ev := TraceEvent{Group: w.m.group, Wave: w.index, PC: va, Exec: exec, Text: "not an instruction"}
+	if in.decoded() {
+		ev.Text = w.m.target.Decoder.Format(in.i, va)
+	}
+	ev.Writes = w.changes(snap, exec)
+	w.m.observe.Step(ev)
 }
 
 // snapshot holds the registers an instruction may write. The scalar

@@ -91,6 +91,7 @@ type scratchRows struct {
 	old lane.Row
 	// addr holds the lanes' addresses of a vector memory instruction.
 	addr [64]uint64
+	step Step // for probes
 }
 
 // machineState is what the waves of one group share.
@@ -108,6 +109,7 @@ type machineState struct {
 	cycles  func() uint64 // shader clock counter
 	message func(msg, m0 uint32)
 	observe *Observer
+	probe   Probe
 }
 
 func (w *Wave) exec() uint64 { return *(*uint64)(unsafe.Pointer(&w.S[isa.OperandExecLo])) }

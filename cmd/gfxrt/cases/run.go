@@ -28,6 +28,8 @@ type Config struct {
 	Tolerance float64
 	// Interrupted, when set, is called before anything is closed when ctx ended a wait.
 	Interrupted func(*runtime.Module)
+	// Ended, when set, is called when the launches are over, before anything is closed.
+	Ended func(*runtime.Module)
 }
 
 // Result is what came of a case.
@@ -76,6 +78,9 @@ func (m *Manifest) run(ctx context.Context, cfg Config, stdout, stderr io.Writer
 		return nil, err
 	}
 	err = c.launchAll(ctx, cfg.Interrupted)
+	if cfg.Ended != nil {
+		cfg.Ended(mod)
+	}
 	var fault *runtime.Fault
 	switch {
 	case m.Trap && errors.As(err, &fault) && fault.Kind == device.FaultTrap:

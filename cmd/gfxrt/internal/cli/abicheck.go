@@ -33,7 +33,7 @@ func (c *abiCheckCmd) Run(e *env) (err error) {
 	if err != nil {
 		return err
 	}
-	s, err := openSession(e.ctx, dev, nil, append(abicheck.RuntimeOptions(c.Slabs), runtime.WithOutput(e.stdout, e.stderr))...)
+	s, err := openSession(e.ctx, dev, watch{}, append(abicheck.RuntimeOptions(c.Slabs), runtime.WithOutput(e.stdout, e.stderr))...)
 	if err != nil {
 		return err
 	}

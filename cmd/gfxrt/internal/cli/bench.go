@@ -144,7 +144,7 @@ func (c *benchCmd) device(w *workloads.Workload) (d benchDevice, err error) {
 // one measures one workload on a fresh device. A wrong output gives a row and
 // an error.
 func (c *benchCmd) one(e *env, w *workloads.Workload, d benchDevice) (row *benchRow, err error) {
-	s, err := openSession(e.ctx, d.open, nil)
+	s, err := openSession(e.ctx, d.open, watch{})
 	if err != nil {
 		return nil, err
 	}

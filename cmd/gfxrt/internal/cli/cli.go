@@ -46,7 +46,7 @@ func Main(args []string, stdout, stderr io.Writer) int {
 	var g grammar
 	helped := false
 	parser, err := kong.New(&g, kong.Name("gfxrt"), kong.Description(description), kong.Writers(stdout, stderr),
-		kong.Exit(func(int) { helped = true }), kong.ConfigureHelp(kong.HelpOptions{Compact: true, WrapUpperBound: 100}))
+		kong.Exit(func(int) { helped = true }), kong.Vars{"fidelity": fidelityHelp}, kong.ConfigureHelp(kong.HelpOptions{Compact: true, WrapUpperBound: 100}))
 	if err != nil {
 		fmt.Fprintf(stderr, "gfxrt: %v\n", err)
 		return exitFailure

@@ -13,6 +13,7 @@ import (
 	"gfxrt/elf"
 	"gfxrt/runtime"
 	"gfxrt/sim"
+	"gfxrt/sim/exec"
 )
 
 // session is an open device; sim is nil when it is not simulated.
@@ -22,14 +23,24 @@ type session struct {
 	trace *tracer
 }
 
-// openSession opens the device of a completed device string. A tracer needs a
-// simulator.
-func openSession(ctx context.Context, dev string, tr *tracer, opts ...runtime.Option) (*session, error) {
+// watch is what follows a run on the simulator.
+type watch struct {
+	trace *tracer
+	probe exec.ProbeFunc
+}
+
+// openSession opens the device of a completed device string. Whoever watches
+// needs a simulator.
+func openSession(ctx context.Context, dev string, w watch, opts ...runtime.Option) (*session, error) {
+	tr := w.trace
 	head, target, _ := strings.Cut(dev, ":")
 	words := strings.Split(head, "+")
 	if words[0] != "sim" {
 		if tr != nil {
 			return nil, usagef("--trace needs a simulated device, not %s", dev)
+		}
+		if w.probe != nil {
+			return nil, usagef("--fidelity needs a simulated device, not %s", dev)
 		}
 		rt, err := runtime.Open(ctx, dev, opts...)
 		if err != nil {
@@ -44,6 +55,7 @@ func openSession(ctx context.Context, dev string, tr *tracer, opts ...runtime.Op
 	if tr != nil {
 		o.Trace, o.TraceWant = tr.event, tr.filter.want
 	}
+	o.Probe = w.probe
 	d, err := sim.Open(target, o)
 	if err != nil {
 		return nil, inputError(fmt.Errorf("device %s: %w", dev, err))

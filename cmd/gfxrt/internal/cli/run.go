@@ -14,19 +14,20 @@ import (
 )
 
 type runCmd struct {
-	Object  string        `arg:"" help:"Code object, offload bundle or host executable that carries one."`
-	Kernel  string        `arg:"" optional:"" help:"Kernel name; may be omitted when the object has one kernel."`
-	Grid    dim           `placeholder:"X[,Y,Z]" xor:"extent" required:"" help:"Size of the launch in work-groups (or use --items)."`
-	Items   dim           `placeholder:"X[,Y,Z]" xor:"extent" required:"" help:"Size of the launch in work-items; the last work-groups may be partial (or use --grid)."`
-	Block   dim           `placeholder:"X[,Y,Z]" required:"" help:"Size of a work-group in work-items."`
-	LDS     size          `name:"lds" placeholder:"N" help:"Dynamic LDS, bytes a work-group."`
-	Stack   size          `placeholder:"N" help:"Stack beyond the kernel's own, bytes a work-item."`
-	Timeout time.Duration `placeholder:"DURATION" help:"Give up after this time and tell where each wave stands."`
-	Trace   traceFlag     `help:"Print each instruction of all waves, or with =X[,Y,Z],WAVE of that wave, and the registers it wrote (stderr)."`
-	Device  string        `placeholder:"DEVICE" help:"sim[+seed=N][+portable][+threads=N][:TARGET]; by default the simulator of the object's own target."`
-	Arg     []string      `name:"arg" sep:"none" placeholder:"SPEC" help:"Kernel argument, in order; repeat for each. SPEC is explained above."`
-	Global  []string      `sep:"none" placeholder:"NAME=SPEC" help:"Set a module variable before the run: a scalar, hex, in, rand, iota or fill; repeatable."`
-	Print   []string      `sep:"none" placeholder:"N[:TYPE[:COUNT]]" help:"Print argument N (from 0) after the run; repeatable."`
+	Object   string        `arg:"" help:"Code object, offload bundle or host executable that carries one."`
+	Kernel   string        `arg:"" optional:"" help:"Kernel name; may be omitted when the object has one kernel."`
+	Grid     dim           `placeholder:"X[,Y,Z]" xor:"extent" required:"" help:"Size of the launch in work-groups (or use --items)."`
+	Items    dim           `placeholder:"X[,Y,Z]" xor:"extent" required:"" help:"Size of the launch in work-items; the last work-groups may be partial (or use --grid)."`
+	Block    dim           `placeholder:"X[,Y,Z]" required:"" help:"Size of a work-group in work-items."`
+	LDS      size          `name:"lds" placeholder:"N" help:"Dynamic LDS, bytes a work-group."`
+	Stack    size          `placeholder:"N" help:"Stack beyond the kernel's own, bytes a work-item."`
+	Timeout  time.Duration `placeholder:"DURATION" help:"Give up after this time and tell where each wave stands."`
+	Trace    traceFlag     `help:"Print each instruction of all waves, or with =X[,Y,Z],WAVE of that wave, and the registers it wrote (stderr)."`
+	Fidelity fidelityFlag  `help:"${fidelity}"`
+	Device   string        `placeholder:"DEVICE" help:"sim[+seed=N][+portable][+threads=N][:TARGET]; by default the simulator of the object's own target."`
+	Arg      []string      `name:"arg" sep:"none" placeholder:"SPEC" help:"Kernel argument, in order; repeat for each. SPEC is explained above."`
+	Global   []string      `sep:"none" placeholder:"NAME=SPEC" help:"Set a module variable before the run: a scalar, hex, in, rand, iota or fill; repeatable."`
+	Print    []string      `sep:"none" placeholder:"N[:TYPE[:COUNT]]" help:"Print argument N (from 0) after the run; repeatable."`
 }
 
 // Help explains SPEC.
@@ -143,12 +144,16 @@ func (c *runCmd) Run(e *env) (err error) {
 	}
 	ctx, cancel := withTimeout(e.ctx, c.Timeout)
 	defer cancel()
-	s, err := openSession(ctx, dev, tr, runtime.WithOutput(e.stdout, e.stderr))
+	s, err := openSession(ctx, dev, watch{tr, c.Fidelity.probe()}, runtime.WithOutput(e.stdout, e.stderr))
 	if err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, tr.flush(), s.rt.Close()) }()
-	mod, err := loadModule(ctx, e, s, c.Object, data)
+	var mod *runtime.Module
+	defer func() {
+		c.Fidelity.name(mod)
+		err = errors.Join(err, tr.flush(), c.Fidelity.write(e.stderr, dev), s.rt.Close())
+	}()
+	mod, err = loadModule(ctx, e, s, c.Object, data)
 	if err != nil {
 		return err
 	}

@@ -8,6 +8,7 @@ import (
 
 	"gfxrt/cmd/gfxrt/cases"
 	"gfxrt/runtime"
+	"gfxrt/sim/check"
 )
 
 type testCmd struct {
@@ -16,6 +17,7 @@ type testCmd struct {
 	Tol      float64       `placeholder:"F" help:"Tolerance for floating-point buffers where it is larger than the manifest's."`
 	Device   string        `placeholder:"DEVICE" help:"sim[+seed=N][+portable][+threads=N][:TARGET]; by default the simulator of the object's own target."`
 	Timeout  time.Duration `default:"10m" placeholder:"DURATION" help:"Give up on a case after this time and tell where each wave stands; 0 waits for ever."`
+	Fidelity fidelityFlag  `help:"${fidelity}"`
 	JSON     bool          `help:"Print one JSON document instead of a line a case."`
 }
 
@@ -36,6 +38,8 @@ type testDoc struct {
 	Passed int       `json:"passed"`
 	Failed int       `json:"failed"`
 	Cases  []caseDoc `json:"cases"`
+	// Fidelity is there with --fidelity.
+	Fidelity *check.Report `json:"fidelity,omitempty"`
 }
 
 // faultDoc is a fault with the facts that are known.
@@ -108,8 +112,17 @@ func (c *testCmd) Run(e *env) error {
 			break // interrupted: the cases left would only fail for that
 		}
 	}
+	if c.Fidelity.record != nil && c.JSON {
+		r := c.Fidelity.report()
+		doc.Fidelity = &r
+	}
 	if c.JSON {
 		if err := writeJSON(e.stdout, doc); err != nil {
+			return err
+		}
+	}
+	if c.Fidelity.file != "" || !c.JSON {
+		if err := c.Fidelity.write(e.stderr, dev); err != nil {
 			return err
 		}
 	}
@@ -127,7 +140,7 @@ func (c *testCmd) Run(e *env) error {
 func (c *testCmd) tryOpen(e *env, dev string, object []byte) (err error) {
 	ctx, cancel := withTimeout(e.ctx, c.Timeout)
 	defer cancel()
-	s, err := openSession(ctx, dev, nil, runtime.WithOutput(e.stderr, e.stderr))
+	s, err := openSession(ctx, dev, watch{}, runtime.WithOutput(e.stderr, e.stderr))
 	if err != nil {
 		return err
 	}
@@ -145,12 +158,13 @@ func (c *testCmd) one(e *env, dev string, object []byte, m *cases.Manifest) case
 		Tolerance: c.Tol,
 		Open: func(ctx context.Context, opts ...runtime.Option) (*runtime.Runtime, error) {
 			var err error
-			if s, err = openSession(ctx, dev, nil, opts...); err != nil {
+			if s, err = openSession(ctx, dev, watch{probe: c.Fidelity.probe()}, opts...); err != nil {
 				return nil, err
 			}
 			return s.rt, nil
 		},
 		Interrupted: func(mod *runtime.Module) { s.reportWaves(e.stderr, mod) },
+		Ended:       c.Fidelity.name,
 	})
 }
 
